@@ -60,7 +60,7 @@ export interface Deps {
   clock: Clock;
   fetch: Fetch;
   /** The API keys in use, which are redacted in messages and stored errors. Each key is added when it is read. */
-  keys: Set<string>;
+  apiKeys: Set<string>;
   /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
   /** Opens a local HTML file in the browser. */
@@ -134,7 +134,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch
     stdout: process.stdout,
     stderr: process.stderr,
     clock: systemClock,
-    keys: new Set(),
+    apiKeys: new Set(),
     setTimer(ms, call) {
       const timer = setTimeout(call, ms);
       return () => clearTimeout(timer);

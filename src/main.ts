@@ -33,8 +33,8 @@ export async function main(): Promise<void> {
 export async function runCommandLine(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
   try {
     // Read the keys in use first, because they must be known before anything is printed.
-    for (const key of readKeysInUse(commandLine, deps)) deps.keys.add(key);
-    refuseKeys(commandLine.argv, deps.env, deps.keys);
+    for (const key of readKeysInUse(commandLine, deps)) deps.apiKeys.add(key);
+    refuseKeys(commandLine.argv, deps.env, deps.apiKeys);
     return await runProgram(commandLine, deps);
   } catch (error) {
     return reportError(error, commandLine, deps);

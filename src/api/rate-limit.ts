@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Database } from "better-sqlite3";
 import type { Clock } from "../deps.js";
 import { createFolder } from "../util/files.js";
-import { isDamaged, loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
+import { isDamageError, loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import type { ApiEvents, ApiSettings } from "./client.js";
 import type { ServerLimit } from "./headers.js";
@@ -124,7 +124,7 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        this.#isCountLost ||= this.#file !== null || isDamaged(error);
+        this.#isCountLost ||= this.#file !== null || isDamageError(error);
         this.close();
         this.#repair(this.#path, error);
       }
@@ -145,7 +145,7 @@ export class RateLimiter {
   #repair(path: string, error: unknown): void {
     // The file was deleted while it was open, so the next attempt creates a new one.
     if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
-    if (isDamaged(error)) {
+    if (isDamageError(error)) {
       for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
       return;
     }

@@ -1,6 +1,6 @@
 import type { CommandLine, Deps } from "../deps.js";
 import { BrandapiError, type ExitCode, UsageError } from "../errors.js";
-import { explainSqlite } from "../store/sqlite-errors.js";
+import { explainSqliteError } from "../store/sqlite-errors.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { explainSystemError } from "../util/system-errors.js";
@@ -15,19 +15,19 @@ import { escapeLines, printJson } from "../util/terminal.js";
 export function reportError(
   error: unknown,
   { argv, db, json, verbose, profile: givenProfile }: CommandLine,
-  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "keys">,
+  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "apiKeys">,
   profile?: string,
 ): ExitCode {
   // An aborted call throws an AbortError, but users should see the reason for the abort instead.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = known;
-  const { keys } = deps;
+  const { apiKeys } = deps;
   const clean = (text: string) =>
-    hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, keys);
+    hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(known.message);
   const place = { profile: givenProfile ?? profile, db };
-  const hint = known.hint && hideKeys(completeCommands(clean(known.hint), place), keys);
+  const hint = known.hint && hideKeys(completeCommands(clean(known.hint), place), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const whose = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
@@ -44,7 +44,7 @@ export function reportError(
 export function asBrandapiError(error: unknown): BrandapiError {
   if (error instanceof BrandapiError) return error;
   return (
-    explainSqlite(error) ??
+    explainSqliteError(error) ??
     explainSystemError(error) ??
     new BrandapiError(`A bug in brandapi: ${error instanceof Error ? error.message : String(error)}`, {
       hint: "please report it, and include the output of `--verbose`",

@@ -5,9 +5,9 @@ import type { Deps } from "../deps.js";
 import { type ConfigurationError, MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
 import { createNoMirrorError } from "../store/open.js";
-import { explainOpenError, explainSqlite } from "../store/sqlite-errors.js";
+import { explainOpenError, explainSqliteError } from "../store/sqlite-errors.js";
 import { pathExists } from "../util/files.js";
-import { isDamaged } from "../util/sqlite.js";
+import { isDamageError } from "../util/sqlite.js";
 
 /**
  * Creates the error for a missing mirror. The hint depends on whether the user passed a path, has a key, and has run
@@ -38,8 +38,10 @@ export function createMissingMirrorError(settings: Settings, deps: Deps): Config
  * newest backup. Returns other errors unchanged.
  */
 export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
-  const explained = isDamaged(error) ? explainOpenError(error, path) : (explainSqlite(error, path) ?? error);
-  if (!(explained instanceof MirrorUnusable) || !isDamaged(explained.cause)) return explained;
+  const explained = isDamageError(error)
+    ? explainOpenError(error, path)
+    : (explainSqliteError(error, path) ?? error);
+  if (!(explained instanceof MirrorUnusable) || !isDamageError(explained.cause)) return explained;
   const { message, cause } = explained;
   const hint = await lastBackupHint(path);
   return hint === null ? explained : new MirrorUnusable(message, { hint, cause });

@@ -134,13 +134,13 @@ function createSession(
   api: ApiClient,
   reporter: Reporter,
 ): MirrorSession {
-  const { clock, keys, signal } = deps;
+  const { clock, apiKeys, signal } = deps;
   return {
     mirror,
     api,
     clock,
     signal,
-    keys,
+    apiKeys,
     reporter,
     options,
     cachedTotals: new Map(),
@@ -211,7 +211,7 @@ async function recordFailure(
   const failure = {
     command: name,
     at: formatInstant(deps.clock.now()),
-    error: hideKeys(errorReason(error), deps.keys),
+    error: hideKeys(errorReason(error), deps.apiKeys),
     hint: (error instanceof BrandapiError && error.hint) || null,
     isRefused: error instanceof Unauthorized || error instanceof Forbidden,
   };

@@ -282,7 +282,7 @@ export class TerminalReporter implements Reporter {
   }
 
   #clean(text: string): string {
-    return escapeLines(hideKeys(text, this.#deps.keys));
+    return escapeLines(hideKeys(text, this.#deps.apiKeys));
   }
 
   #notify(): void {
@@ -317,7 +317,7 @@ export class TerminalReporter implements Reporter {
   }
 }
 
-type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "keys" | "setTimer">;
+type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "apiKeys" | "setTimer">;
 
 /** True if the progress line can be drawn. JSON lines printed to the same terminal would break it up. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {

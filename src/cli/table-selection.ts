@@ -10,7 +10,7 @@ import {
 import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { hasBeenRead, hasCompletedSync } from "../store/runs.js";
+import { hasBeenRead, hasDoneSync } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
@@ -105,7 +105,7 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
     .flatMap(findTableResources)
-    .filter((resource) => hasBeenRead(mirror, resource) && !hasCompletedSync(mirror, resource));
+    .filter((resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource));
   for (const resource of new Set(partial.map((one) => syncingResource(one).name))) {
     const warning = `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``;
     reporter.warn(warning);

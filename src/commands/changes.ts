@@ -11,7 +11,7 @@ import { type Change, type ChangeFilter, changesCondition, listChanges } from ".
 import { openRows } from "../query/open-rows.js";
 import { describeTable } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
-import { findNewestRunId } from "../store/runs.js";
+import { readNewestRunId } from "../store/runs.js";
 import { formatCount } from "../util/format-text.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatInstant, formatMinute } from "../util/timestamps.js";
@@ -60,7 +60,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resource: stri
   const filter = { run, resource, since: formatInstant(since) };
   await readMirror(flags, deps, async (session) => {
     const { mirror } = session;
-    const newest = findNewestRunId(mirror);
+    const newest = readNewestRunId(mirror);
     if (run !== undefined && run > newest)
       throw new UsageError(`There is no run ${run}.`, { hint: `the newest run is ${newest}` });
     if (!output) return printChanges(session, filter, limit);

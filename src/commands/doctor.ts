@@ -93,14 +93,14 @@ function printFinding(
   check: string,
   finding: Finding | BrandapiError,
   { color, db, json, profile, quiet }: GlobalFlags,
-  { env, keys, stdout }: Deps,
+  { env, apiKeys, stdout }: Deps,
 ): void {
   const isError = finding instanceof Error;
   const passed = finding.hint ? "warning" : "ok";
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
-  const text = hideKeys(isError ? finding.message : finding.text, keys);
-  const hint = finding.hint ? hideKeys(completeCommands(finding.hint, { profile, db }), keys) : null;
+  const text = hideKeys(isError ? finding.message : finding.text, apiKeys);
+  const hint = finding.hint ? hideKeys(completeCommands(finding.hint, { profile, db }), apiKeys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
   const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];

@@ -10,7 +10,7 @@ import { connect, type Mirror, withMirror } from "../store/database.js";
 import { type NamedHost, readHosts } from "../store/host-names.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
-import { beginRun, updateRun } from "../store/runs.js";
+import { insertRun, updateRun } from "../store/runs.js";
 import { escapeLines, printJson } from "../util/terminal.js";
 import { formatInstant } from "../util/timestamps.js";
 
@@ -79,7 +79,7 @@ function forgetHost(mirror: Mirror, id: string, { warn }: TerminalReporter, { cl
   const at = formatInstant(clock.now());
   const { counts, warnings } = mirror.transaction(() => {
     const rewritten = redactMirror(mirror, [id]);
-    const runId = beginRun(mirror, "forget", at);
+    const runId = insertRun(mirror, "forget", at);
     updateRun(mirror, runId, { finished_at: at, rows_changed: rewritten.total, outcome: "done" });
     return rewritten;
   });

@@ -18,7 +18,7 @@ import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
 import { readOwner } from "../store/owner.js";
-import { isCovered, omitsHostNames } from "../store/redaction-rules.js";
+import { isImpliedBy, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { escapeText } from "../util/terminal.js";
@@ -64,7 +64,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   const profiles = readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
   const access = await readCredentials(flags, settings, deps);
-  deps.keys.add(access.key);
+  deps.apiKeys.add(access.key);
   const keySource = access.key === settings.key ? settings.keySource : undefined;
   const reporter = new TerminalReporter(deps, flags);
   const identity = await fetchIdentity({ ...settings, ...access, keySource }, deps, reporter);
@@ -90,7 +90,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set and overrides the stored value.`);
   printIdentity(deps, flags, { ...settings, ...access, omit }, identity, { omit });
-  if (flags.omit && omitsHostNames({ omit }) && !isCovered("content:host.name", omit))
+  if (flags.omit && omitsHostNames({ omit }) && !isImpliedBy("content:host.name", omit))
     reporter.warn(
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
@@ -221,11 +221,11 @@ function namesUndocumentedField(rule: string): boolean {
  * with or without the resource's name.
  */
 function listFields({ columns, list, resource }: TableShape): { names: string[]; isNeeded: boolean }[] {
-  return columns.map(({ from, path, type }) => {
+  return columns.map(({ source, path, type }) => {
     const fullPath = [...(list?.path ?? []), ...path];
     const ends = fullPath.map((_, start) => fullPath.slice(start).join("."));
     const names = [...ends, ...ends.map((end) => `${resource.name}:${end}`)];
-    const isText = from === "record" && (type === "text" || type === "json");
+    const isText = source === "record" && (type === "text" || type === "json");
     const isKey = resource.key.includes(fullPath.join("."));
     const isNeeded = !isText || isKey || neededTextFields.includes(path.at(-1) ?? "");
     return { names, isNeeded };

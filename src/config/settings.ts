@@ -80,7 +80,7 @@ export function readSettings(
   const source = `the profile \`${name}\` in ${configPath(deps)}`;
   const baseUrl = chooseBaseUrl(flags, env, profile, source);
   const { key, keySource } = chooseKey(flags, env, profile, { baseUrl, source, deps });
-  if (key !== undefined) deps.keys.add(key);
+  if (key !== undefined) deps.apiKeys.add(key);
   const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
   const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
   const { brandId, brandName } = profile;

@@ -252,7 +252,7 @@ function readDownloads(mirror: Mirror): Map<string, CompletedDownload> {
 function saveDownload(mirror: Mirror, download: CompletedDownload): void {
   const insert = `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
     VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`;
-  mirror.transaction(() => mirror.run(insert, download));
+  mirror.transaction(() => mirror.execute(insert, download));
 }
 
 /** Returns the key of a file's record. IDs are unique only within a source. */

@@ -4,7 +4,7 @@ import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readColumns } from "../store/discovered-columns.js";
 import { createTables, Projection } from "../store/projection.js";
-import { parseRecord, type StoredRow } from "../store/records.js";
+import { parseRecord, type VersionRow } from "../store/records.js";
 import { readFirstReadEnd } from "../store/runs.js";
 import { columnNames, quote, recordIdSql, recordStates, rowIdColumn, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
@@ -202,7 +202,7 @@ function createTypedTables(mirror: Mirror, resource: string, shapes: readonly Ta
     resource,
   );
   for (const id of earlier) {
-    const row = mirror.selectRow<StoredRow>("SELECT * FROM temp.records WHERE record_id = ?", id);
+    const row = mirror.selectRow<VersionRow>("SELECT * FROM temp.records WHERE record_id = ?", id);
     if (row) projection.write(parseRecord(mirror, row), { isNew: true });
   }
 }

@@ -11,13 +11,13 @@ import {
   findLastRun,
   findLastUpToDateSync,
   findLastVerifiedSync,
-  findNewestRunId,
   findUnresolvedVerify,
   hasBeenRead,
   hasVerifyFinding,
   type RunRow,
   readAccessDenial,
   readFailedCommand,
+  readNewestRunId,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
 import { readTableCheck } from "../store/table-check.js";
@@ -126,7 +126,7 @@ export function readResourceHealth(
   const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const faultySlices = readFaultySlices(mirror, name);
-  const [oldest] = coverage.toSorted((a, b) => a.readAt - b.readAt);
+  const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
   const { run_id, started_at, finished_at, outcome, error } = last;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -144,7 +144,7 @@ export function readResourceHealth(
     refused,
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
-    oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.readAt) : null,
+    oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
     // A success dated in the future also counts as stale, because the clock was wrong when it was recorded.
     stale: maxAgeMs !== null && (isDenied || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
@@ -153,7 +153,7 @@ export function readResourceHealth(
 /** Marks a run as killed if its stored outcome is `running` but it does not hold the lock. */
 function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
-  return isLocked && run.run_id === findNewestRunId(mirror)
+  return isLocked && run.run_id === readNewestRunId(mirror)
     ? run
     : { ...run, outcome: "stopped", error: "killed" };
 }

@@ -1,8 +1,8 @@
 import {
   clipRanges,
   clipToCompleteDays,
-  contains,
   dayRange,
+  isWithinOneOf,
   monthRange,
   type TimeRange,
   utcDay,
@@ -67,7 +67,7 @@ export function choosePeriod(
   const included = complete ?? clipRanges([...read, stored], range)[0] ?? range;
   const through = utcDay(included.to);
   const comparison = (other: DayRange): Comparison | null => {
-    const isRead = contains(read, { from: dayRange(other.since).from, to: dayRange(other.until).to });
+    const isRead = isWithinOneOf({ from: dayRange(other.since).from, to: dayRange(other.until).to }, read);
     if (complete?.from !== range.from || !isRead) return null;
     if (firstDay !== null && other.until < firstDay) return null;
     return { ...other, name: formatDays(other, formatShortMonth) };
@@ -81,7 +81,7 @@ export function choosePeriod(
     from: utcDay(included.from),
     through,
     has_complete_days: complete !== undefined,
-    is_partial: !complete || !contains([complete], range),
+    is_partial: !complete || !isWithinOneOf(range, [complete]),
     before: comparison(isMonth ? sameDaysBefore(days, 1, through) : precedingDays(since, through)),
     year_ago: isMonth ? comparison(sameDaysBefore(days, 12, through)) : null,
   };

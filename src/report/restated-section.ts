@@ -43,8 +43,8 @@ function createRestatedTables(data: ReportData, since: string): Block[] {
   const dayValue = (at: string) => new FormattedValue(at, formatDay(at));
   return [
     createTable("Months", "restatements", months, [
-      monthColumn,
-      currencyColumn,
+      reportMonthColumn,
+      reportCurrencyColumn,
       ["reported_at", "Reported", "short", (row) => dayValue(row.reported_at), "spare"],
       ["net_reported", "Net then", "number", (row) => formatAmount(row.net_reported, row.currency), "spare"],
       ["net_now", "Net now", "number", (row) => formatAmount(row.net_now, row.currency), "spare"],
@@ -53,7 +53,7 @@ function createRestatedTables(data: ReportData, since: string): Block[] {
     ]),
     createTable(title, "restated_orders", orders, [
       ["order", "Order", "name", (row) => new FormattedValue(row.order_number ?? row.order_id)],
-      [...monthColumn, "spare"],
+      [...reportMonthColumn, "spare"],
       ["change", "Change", "short", ({ what }) => new FormattedValue(what)],
       ["seen_at", "Seen", "short", (row) => dayValue(row.seen_at), "spare"],
       [
@@ -63,19 +63,19 @@ function createRestatedTables(data: ReportData, since: string): Block[] {
         (row) => new FormattedValue(row.host_label, row.host_label ?? "no host"),
         "spare",
       ],
-      currencyColumn,
+      reportCurrencyColumn,
       ["difference", "Difference", "number", (row) => formatDifference(row.difference, row.currency)],
     ]),
   ];
 }
 
-const monthColumn = [
+const reportMonthColumn = [
   "month",
   "Month",
   "short",
   (row: { month: string }) => new FormattedValue(row.month, formatShortMonth(row.month)),
 ] satisfies ColumnSpec<never>;
-const currencyColumn = [
+const reportCurrencyColumn = [
   "currency",
   "Currency",
   "short",

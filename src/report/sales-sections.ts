@@ -1,5 +1,5 @@
 import type { Mirror } from "../store/database.js";
-import { orderFigureNames, orderFigureSums, selectHostLabel, sumAmounts } from "../views/view.js";
+import { orderFigureNamesSql, orderFigureSumsSql, selectHostLabel, sumAmounts } from "../views/view.js";
 import {
   type Block,
   type Chart,
@@ -314,14 +314,14 @@ export function createHostsSection({ mirror, days, currencies }: ReportData): Se
 
 function readSales(mirror: Mirror, days: DayRange): Sales[] {
   return mirror.selectRows<Sales>(
-    `SELECT currency, ${orderFigureSums} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
+    `SELECT currency, ${orderFigureSumsSql} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
     days,
   );
 }
 
 function readSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
   return mirror.selectRows<DaySales>(
-    `SELECT day, currency, ${orderFigureNames} FROM sales_by_day WHERE day BETWEEN @since AND @until`,
+    `SELECT day, currency, ${orderFigureNamesSql} FROM sales_by_day WHERE day BETWEEN @since AND @until`,
     days,
   );
 }

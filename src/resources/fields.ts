@@ -7,7 +7,7 @@ export interface ScalarField {
   type: ScalarType;
   about: string;
   /** The source of the value: a field of the record, or a request parameter (`context`) such as the month. */
-  from: "record" | "context";
+  source: "record" | "context";
   isAmount?: true | undefined;
   /** True for a signed URL, whose query string differs in every response. */
   isSignedUrl?: true;
@@ -17,7 +17,7 @@ interface ObjectField {
   kind: "object";
   name: string;
   /** True if column names are prefixed with the object's name, as in `host_id`. */
-  prefixed: boolean;
+  isPrefixed: boolean;
   fields: readonly Field[];
 }
 
@@ -41,7 +41,7 @@ export type Field = ScalarField | ObjectField | ListField;
 
 const scalar =
   (type: ScalarType) =>
-  (name: string, about = ""): ScalarField => ({ kind: "scalar", name, type, about, from: "record" });
+  (name: string, about = ""): ScalarField => ({ kind: "scalar", name, type, about, source: "record" });
 
 export const text = scalar("text");
 export const timestamp = scalar("timestamp");
@@ -61,11 +61,11 @@ export function signedUrl(name: string, about = ""): ScalarField {
 }
 
 export function object(name: string, fields: readonly Field[]): ObjectField {
-  return { kind: "object", name, prefixed: true, fields };
+  return { kind: "object", name, isPrefixed: true, fields };
 }
 
 export function inlinedObject(name: string, fields: readonly Field[]): ObjectField {
-  return { kind: "object", name, prefixed: false, fields };
+  return { kind: "object", name, isPrefixed: false, fields };
 }
 
 export function list(
@@ -77,5 +77,5 @@ export function list(
 
 /** Declares a column for a request parameter whose value the response does not contain. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
-  return { kind: "scalar", name, type, about, from: "context" };
+  return { kind: "scalar", name, type, about, source: "context" };
 }

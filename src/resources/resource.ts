@@ -133,7 +133,7 @@ export interface DetailsStrategy {
    */
   detailRecords: {
     resource: Resource;
-    parent: string;
+    parentField: string;
     singular: { record: string; detail: string };
   } | null;
 }

@@ -17,7 +17,7 @@ export interface Column {
 
 /** A column whose values come from the API. */
 export interface ShapeColumn extends Column {
-  from: ScalarField["from"] | "parent" | "position";
+  source: ScalarField["source"] | "parent" | "position";
   /**
    * The path of the value in the record, the list item or the request. For `parent`, it is the name of a column in the
    * main table.
@@ -70,7 +70,7 @@ export function listTableShapes(resource: Resource): readonly TableShape[] {
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
-  const hasParameters = shape.columns.some((column) => column.from === "context");
+  const hasParameters = shape.columns.some((column) => column.source === "context");
   return !(hasParameters && listTableShapes(shape.resource).length > 1);
 }
 
@@ -81,12 +81,20 @@ function createChildShape(resource: Resource, list: NestedList): TableShape {
       name: column,
       type: "text",
       about: `the parent row in ${resource.table}`,
-      from: "parent",
+      source: "parent",
       path: [from],
     }),
   );
   const position: ShapeColumn[] = field.hasPosition
-    ? [{ name: "position", type: "integer", about: "0-based place in the list", from: "position", path: [] }]
+    ? [
+        {
+          name: "position",
+          type: "integer",
+          about: "0-based place in the list",
+          source: "position",
+          path: [],
+        },
+      ]
     : [];
   return {
     name: field.table,
@@ -104,9 +112,10 @@ function createColumns(fields: readonly Field[], path: readonly string[], prefix
     if (field.kind === "list") return [];
     const at = [...path, field.name];
     const name = `${prefix}${field.name}`;
-    if (field.kind === "object") return createColumns(field.fields, at, field.prefixed ? `${name}_` : prefix);
-    const { type, about, from, isAmount } = field;
-    return [{ name, type, about, from, path: at, isAmount }];
+    if (field.kind === "object")
+      return createColumns(field.fields, at, field.isPrefixed ? `${name}_` : prefix);
+    const { type, about, source, isAmount } = field;
+    return [{ name, type, about, source, path: at, isAmount }];
   });
 }
 

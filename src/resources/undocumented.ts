@@ -47,7 +47,7 @@ export const surveys = {
     canChange: () => true,
     detailRecords: {
       resource: surveyResults,
-      parent: "survey_id",
+      parentField: "survey_id",
       singular: { record: "survey", detail: "result" },
     },
   },

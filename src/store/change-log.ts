@@ -27,7 +27,10 @@ export class ChangeLog {
     if (lastReadAt !== null) this.#insert("added", key, lastReadAt, at);
   }
 
-  /** @param change.isFaulty true if the coverage cannot be used to determine when the record reappeared */
+  /**
+   * Logs a changed record. A removed record is logged as returned, with the time at which its date was last read or, if
+   * `change.isFaulty` is true, the time at which it was last seen before its removal.
+   */
   logChanged(row: RecordRow, change: { before: Json; after: Json; isFaulty: boolean }, at: string): void {
     const { after, before, isFaulty } = change;
     this.#addVersion(row, at);
@@ -62,7 +65,7 @@ export class ChangeLog {
 
   #addVersion(row: RecordRow, at: string): void {
     const isPresent = row.removed_at === null ? 1 : 0;
-    this.mirror.run(
+    this.mirror.execute(
       `INSERT INTO record_versions (record_id, json, since_at, until_at, present, run_id, month)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
       row.record_id,
@@ -82,7 +85,7 @@ export class ChangeLog {
     at: string,
     change?: FieldChange,
   ): void {
-    this.mirror.run(
+    this.mirror.execute(
       `INSERT INTO changes (resource, key, kind, field, old, new, last_seen_unchanged_at, seen_changed_at, run_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       this.resource.name,

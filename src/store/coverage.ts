@@ -1,5 +1,5 @@
 import {
-  contains,
+  isWithinOneOf,
   mergeRanges,
   overlaps,
   startOfSecond,
@@ -10,9 +10,9 @@ import { dayMs, formatInstant, formatInstantOrNull, minuteMs, secondMs } from ".
 import { type Mirror, parseStoredJson } from "./database.js";
 import { equalCountsSql, finishedRunSql } from "./runs.js";
 
-/** A date range that was read completely. `readAt` is the time of the request, in milliseconds since the Unix epoch. */
+/** A date range that was read completely. `requestedAt` is in milliseconds since the Unix epoch. */
 export interface CoveredRange extends TimeRange {
-  readAt: number;
+  requestedAt: number;
   runId: number;
 }
 
@@ -21,7 +21,7 @@ export interface CoveredRange extends TimeRange {
  * or duplicate IDs.
  */
 export interface FaultySlice extends TimeRange {
-  readAt: number;
+  requestedAt: number;
   runId: number;
   recordIds: readonly number[];
   fault: string;
@@ -55,7 +55,11 @@ function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   return sorted.reduce<CoveredRange[]>((merged, range) => {
     const last = merged.at(-1);
     if (last && last.runId === range.runId && range.from - last.to <= 1)
-      merged[merged.length - 1] = { ...last, to: range.to, readAt: Math.min(last.readAt, range.readAt) };
+      merged[merged.length - 1] = {
+        ...last,
+        to: range.to,
+        requestedAt: Math.min(last.requestedAt, range.requestedAt),
+      };
     else merged.push(range);
     return merged;
   }, []);
@@ -67,7 +71,7 @@ function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRa
 
 export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
-  return mirror.selectRows<RangeRow>(select, resource).map(parseRangeRow);
+  return mirror.selectRows<RangeRow>(select, resource).map(toCoveredRange);
 }
 
 /** The columns that `coverage` and `faulty_slices` have in common. */
@@ -78,9 +82,9 @@ interface RangeRow {
   run_id: number;
 }
 
-function parseRangeRow({ from_at, to_at, read_at, run_id }: RangeRow): CoveredRange {
+function toCoveredRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredRange {
   const from = from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(from_at);
-  return { from, to: Date.parse(to_at), readAt: Date.parse(read_at), runId: run_id };
+  return { from, to: Date.parse(to_at), requestedAt: Date.parse(read_at), runId: run_id };
 }
 
 /** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
@@ -92,13 +96,13 @@ export function readConfirmedCoverage(mirror: Mirror, resource: string): Covered
 }
 
 export function writeCoverage(mirror: Mirror, resource: string, coverage: readonly CoveredRange[]): void {
-  mirror.run("DELETE FROM coverage WHERE resource = ?", resource);
+  mirror.execute("DELETE FROM coverage WHERE resource = ?", resource);
   const insert = "INSERT INTO coverage (resource, from_at, to_at, read_at, run_id) VALUES (?, ?, ?, ?, ?)";
-  for (const range of coverage) mirror.run(insert, resource, ...rangeColumns(range));
+  for (const range of coverage) mirror.execute(insert, resource, ...rangeColumns(range));
 }
 
-function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | number | null)[] {
-  return [formatInstantOrNull(from), formatInstant(to), formatInstant(readAt), runId];
+function rangeColumns({ from, to, requestedAt, runId }: CoveredRange): (string | number | null)[] {
+  return [formatInstantOrNull(from), formatInstant(to), formatInstant(requestedAt), runId];
 }
 
 /**
@@ -106,10 +110,10 @@ function rangeColumns({ from, to, readAt, runId }: CoveredRange): (string | numb
  * Must be called each time the coverage grows.
  */
 export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
-  mirror.run("DELETE FROM run_coverage WHERE run_id = ?", runId);
+  mirror.execute("DELETE FROM run_coverage WHERE run_id = ?", runId);
   const insert = "INSERT INTO run_coverage (run_id, from_at, to_at) VALUES (?, ?, ?)";
   for (const { from, to } of mergeRanges(covered))
-    mirror.run(insert, runId, formatInstantOrNull(from), formatInstant(to));
+    mirror.execute(insert, runId, formatInstantOrNull(from), formatInstant(to));
 }
 
 /**
@@ -118,11 +122,11 @@ export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readon
  */
 export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
   if (covered.length === 0) return null;
-  if (date === null) return formatInstant(Math.max(...covered.map(({ readAt }) => readAt)));
+  if (date === null) return formatInstant(Math.max(...covered.map(({ requestedAt }) => requestedAt)));
   const possible = possibleDates(date);
   const parts = covered.filter((range) => overlaps(range, possible));
-  if (!contains(mergeRanges(parts), possible)) return null;
-  return formatInstant(Math.min(...parts.map(({ readAt }) => readAt)));
+  if (!isWithinOneOf(possible, mergeRanges(parts))) return null;
+  return formatInstant(Math.min(...parts.map(({ requestedAt }) => requestedAt)));
 }
 
 /**
@@ -144,16 +148,16 @@ export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[
   const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
   type Row = RangeRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resource).map((row) => ({
-    ...parseRangeRow(row),
+    ...toCoveredRange(row),
     recordIds: parseStoredJson<number[]>(mirror, row.record_ids, "a list of faulty records"),
     fault: row.fault,
   }));
 }
 
 export function writeFaultySlices(mirror: Mirror, resource: string, slices: readonly FaultySlice[]): void {
-  mirror.run("DELETE FROM faulty_slices WHERE resource = ?", resource);
+  mirror.execute("DELETE FROM faulty_slices WHERE resource = ?", resource);
   const insert = `INSERT INTO faulty_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
   for (const slice of slices)
-    mirror.run(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);
+    mirror.execute(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);
 }

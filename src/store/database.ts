@@ -53,7 +53,7 @@ export class Mirror {
    * if the mirror file was replaced.
    * @throws if no transaction is open
    */
-  run(sql: string, ...parameters: unknown[]): RunResult {
+  execute(sql: string, ...parameters: unknown[]): RunResult {
     if (!this.db.inTransaction) throw new Error(`no transaction is open for ${sql}`);
     return this.#prepare(sql).run(...parameters);
   }
@@ -144,7 +144,7 @@ export function readInfo(mirror: Mirror, name: InfoName): string | null {
 }
 
 export function writeInfo(mirror: Mirror, name: InfoName, value: string): void {
-  mirror.run(
+  mirror.execute(
     `INSERT INTO mirror_info (name, value) VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
     name,
@@ -153,7 +153,7 @@ export function writeInfo(mirror: Mirror, name: InfoName, value: string): void {
 }
 
 export function deleteInfo(mirror: Mirror, name: InfoName): void {
-  mirror.run("DELETE FROM mirror_info WHERE name = ?", name);
+  mirror.execute("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
 export function readJsonInfo<T>(mirror: Mirror, name: InfoName): T | null {

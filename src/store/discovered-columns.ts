@@ -38,7 +38,7 @@ export class TableColumns {
     const names = this.#columns.map(({ name }) => name.toLowerCase());
     this.#takenNames = new Set([...names, ...reservedNames, ...sqlValueNames]);
     for (const column of this.#columns)
-      if (column.from === "record") this.#byPath.set(pathKey(column.path), column);
+      if (column.source === "record") this.#byPath.set(pathKey(column.path), column);
   }
 
   all(): readonly ShapeColumn[] {
@@ -131,7 +131,7 @@ function pathKey(path: readonly string[]): string {
 type Discovered = Pick<ShapeColumn, "name" | "path" | "type">;
 
 function discoveredColumn({ name, path, type }: Discovered): ShapeColumn {
-  return { name, path, type, about: "found in the API's responses", from: "record", isDiscovered: true };
+  return { name, path, type, about: "found in the API's responses", source: "record", isDiscovered: true };
 }
 
 /** Returns a table's columns: the declared ones, followed by those that were discovered in its records. */
@@ -160,13 +160,13 @@ function saveDiscovered(mirror: Mirror, table: string, column: Discovered, posit
   }
   const insert = `INSERT INTO discovered_columns (table_name, name, position, path, type)
     VALUES (?, ?, ?, ?, ?)`;
-  mirror.run(insert, table, column.name, position, JSON.stringify(column.path), column.type);
+  mirror.execute(insert, table, column.name, position, JSON.stringify(column.path), column.type);
   return discoveredColumn(column);
 }
 
 function markMixed(mirror: Mirror, table: string, column: ShapeColumn): void {
   const update = "UPDATE discovered_columns SET type = ? WHERE table_name = ? AND name = ?";
-  mirror.run(update, mixedType, table, column.name);
+  mirror.execute(update, mixedType, table, column.name);
   column.type = mixedType;
 }
 
@@ -177,5 +177,5 @@ function markMixed(mirror: Mirror, table: string, column: ShapeColumn): void {
 export function deleteUnusableColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM discovered_columns WHERE table_name = ? AND lower(name) = ?";
   const declared = shape.columns.map(({ name }) => name.toLowerCase());
-  for (const name of [...declared, ...sqlValueNames]) mirror.run(remove, shape.name, name);
+  for (const name of [...declared, ...sqlValueNames]) mirror.execute(remove, shape.name, name);
 }

@@ -68,7 +68,7 @@ export class HostNames {
     // The records in a response have the same read time and are sorted newest first, so the first name wins.
     if (before && at <= before.read_at) return;
     const insert = "INSERT INTO host_names (host_id, read_at, username, name) VALUES (?, ?, ?, ?)";
-    this.mirror.run(insert, host.id, at, username, name);
+    this.mirror.execute(insert, host.id, at, username, name);
     this.#newest.set(host.id, { username, name, read_at: at });
   }
 
@@ -81,7 +81,7 @@ export class HostNames {
 
 /** Rebuilds `host_names` from all current and earlier versions of records. */
 export function rebuildHostNames(mirror: Mirror): void {
-  mirror.run("DELETE FROM host_names");
+  mirror.execute("DELETE FROM host_names");
   // The URL of the photo is signed, so it differs in every response.
   const rows = mirror.selectRows<{ host: string; first: string; last: string }>(
     `SELECT json_remove(json -> '$.host', '$.profile_photo') AS host, min(since_at) AS first, max(since_at) AS last

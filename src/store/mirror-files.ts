@@ -94,11 +94,11 @@ export function readIntoMemory(path: string): Buffer {
   const after = statSync(path);
   if (hasLog(path) || before.mtimeMs !== after.mtimeMs || before.size !== after.size)
     throw createError(" while some of its data is in a log");
-  return withoutLogMode(database);
+  return clearLogMode(database);
 }
 
 /** Clears WAL mode in the database header (bytes 18 and 19), because an in-memory database cannot use it. */
-export function withoutLogMode(database: Buffer): Buffer {
+export function clearLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }
 

@@ -18,7 +18,7 @@ import {
   writeInfo,
   writeJsonInfo,
 } from "./database.js";
-import { isWritable, moveLogFiles, resolveMirrorPath, withoutLogMode } from "./mirror-files.js";
+import { clearLogMode, isWritable, moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
@@ -130,7 +130,7 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const content = mirror.db.serialize();
   mirror.db.close();
   const Sqlite = await loadSqlite();
-  const copy = new Mirror(new Sqlite(withoutLogMode(content)), path, null);
+  const copy = new Mirror(new Sqlite(clearLogMode(content)), path, null);
   copy.transaction(() => migrateTables(copy));
   return copy;
 }

@@ -6,7 +6,7 @@ import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
 import { readColumns, TableColumns } from "./discovered-columns.js";
-import { recordState, type StoredRecord } from "./records.js";
+import { type ParsedRecord, recordState } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import {
   type AddedColumn,
@@ -47,7 +47,7 @@ export class Projection {
    * @param options.isNew true if the record has no rows yet
    * @returns the values and attributes in the record that do not fit the tables' columns
    */
-  write(record: StoredRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
+  write(record: ParsedRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
     for (const table of this.#tables) {
       if (!isNew) table.deleteRows(record);
@@ -70,27 +70,27 @@ class TableWriter {
     this.#rows = new RowBuilder(mirror, shape);
   }
 
-  insertRows(record: StoredRecord, issues: SchemaIssue[]): void {
+  insertRows(record: ParsedRecord, issues: SchemaIssue[]): void {
     if (this.shape.discoversColumns && this.schema === "main") {
       for (const { value } of this.#rows.items(record))
-        this.#rows.columns.discover(value, record.context, issues);
+        this.#rows.columns.discover(value, record.parameters, issues);
       this.#insertSql.clear();
     }
     const insert = this.#insertInto(recordState(record));
-    for (const row of this.#rows.rows(record, issues)) this.mirror.run(insert, row);
+    for (const row of this.#rows.build(record, issues)) this.mirror.execute(insert, row);
   }
 
   /**
    * Deletes a record's rows, except for the main row, which `insertRows` replaces. Deleting that row as well would fire
    * user-defined DELETE triggers on every update.
    */
-  deleteRows(record: StoredRecord): void {
+  deleteRows(record: ParsedRecord): void {
     const { list } = this.shape;
     const [first, last] = rowIdRange(this.shape, record.recordId);
     const condition = `${rowIdColumn(this.shape)} BETWEEN ? AND ?`;
     for (const state of recordStates)
       if (list || state !== recordState(record))
-        this.mirror.run(`DELETE FROM ${this.#tableIn(state)} WHERE ${condition}`, first, last);
+        this.mirror.execute(`DELETE FROM ${this.#tableIn(state)} WHERE ${condition}`, first, last);
   }
 
   #insertInto(state: RecordState): string {
@@ -150,7 +150,7 @@ export class RowBuilder {
    * Returns the objects that become rows: the record itself or, for a child table, the items in its list.
    * @param issues receives an issue for each list or item with an unexpected type
    */
-  items({ value }: StoredRecord, issues: SchemaIssue[] = []): TableItem[] {
+  items({ value }: ParsedRecord, issues: SchemaIssue[] = []): TableItem[] {
     const { list, name } = this.shape;
     if (!list) return [{ value, position: 0 }];
     const items = valueAt(value, list.path) ?? [];
@@ -168,7 +168,7 @@ export class RowBuilder {
   }
 
   /** @param issues receives an issue for each value with an unexpected type */
-  rows(record: StoredRecord, issues: SchemaIssue[] = []): TableRow[] {
+  build(record: ParsedRecord, issues: SchemaIssue[] = []): TableRow[] {
     const added = this.#addedColumns[recordState(record)];
     return this.items(record, issues).map((item) => {
       const values = this.columns.all().map((column) => this.#value(column, record, item, issues));
@@ -180,17 +180,17 @@ export class RowBuilder {
 
   #value(
     column: ShapeColumn,
-    record: StoredRecord,
+    record: ParsedRecord,
     { position, value: itemValue }: TableItem,
     issues: SchemaIssue[],
   ): SqlValue {
-    const { from, path } = column;
-    if (from === "position") return position;
-    if (from === "parent") {
+    const { source, path } = column;
+    if (source === "position") return position;
+    if (source === "parent") {
       const source = this.#mainColumns.get(path[0]);
       return source ? this.#value(source, record, { value: record.value, position: 0 }, []) : null;
     }
-    const value = valueAt(from === "context" ? record.context : itemValue, path);
+    const value = valueAt(source === "context" ? record.parameters : itemValue, path);
     return toColumnValue(column, value, this.shape.name, issues);
   }
 }

@@ -19,10 +19,10 @@ interface HostTotals extends Totals {
 /**
  * Stores a day's ranking, replacing any earlier ranking from the same day. Adds a row only for hosts whose totals have
  * changed since the previous ranking. If a host has left the ranking, its row contains nulls.
- * @param readAt the time of the request, in milliseconds since the Unix epoch
+ * @param requestedAt in milliseconds since the Unix epoch
  */
-export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Json[]): void {
-  const syncedAt = formatInstant(readAt);
+export function saveRanking(mirror: Mirror, requestedAt: number, entries: readonly Json[]): void {
+  const syncedAt = formatInstant(requestedAt);
   const date = syncedAt.slice(0, 10);
   const redact = createRedactor(mirror);
   const selectPrevious = `SELECT host_id, host_username, clicks, buy_now_clicks, orders, sales
@@ -30,8 +30,12 @@ export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Js
   const insert = `INSERT INTO analytics_hosts_snapshots
       (date, host_id, host_username, clicks, buy_now_clicks, orders, sales, synced_at)
     VALUES (@date, @host_id, @host_username, @clicks, @buy_now_clicks, @orders, @sales, @syncedAt)`;
-  mirror.run("DELETE FROM analytics_hosts_snapshots WHERE date = ?", date);
-  mirror.run("INSERT OR REPLACE INTO analytics_hosts_days (date, synced_at) VALUES (?, ?)", date, syncedAt);
+  mirror.execute("DELETE FROM analytics_hosts_snapshots WHERE date = ?", date);
+  mirror.execute(
+    "INSERT OR REPLACE INTO analytics_hosts_days (date, synced_at) VALUES (?, ?)",
+    date,
+    syncedAt,
+  );
   const storedIds = mirror.selectValues<string | null>(
     "SELECT DISTINCT host_id FROM analytics_hosts_snapshots",
   );
@@ -44,7 +48,7 @@ export function saveRanking(mirror: Mirror, readAt: number, entries: readonly Js
     };
     const current = ranked.get(id) ?? { ...previous, ...noTotals };
     if (totalNames.some((name) => !isSameTotal(previous[name], current[name])))
-      mirror.run(insert, { ...current, date, syncedAt });
+      mirror.execute(insert, { ...current, date, syncedAt });
   }
 }
 

@@ -19,11 +19,13 @@ import { createTableSql, indexNames, quote, recordStates, tableName } from "./ta
 const hostNameRules = "no display names if first or last names are omitted";
 
 export function hasOutdatedTables(mirror: Mirror): boolean {
-  return hasOutdatedHostNames(mirror) || allResources.some((resource) => !hasCurrentTables(mirror, resource));
+  return (
+    hasOutdatedHostNames(mirror) || allResources.some((resource) => !hasUpToDateTables(mirror, resource))
+  );
 }
 
 export function hasOutdatedColumns(mirror: Mirror): boolean {
-  return allResources.some((resource) => !hasCurrentColumns(mirror, resource));
+  return allResources.some((resource) => !hasUpToDateColumns(mirror, resource));
 }
 
 /**
@@ -31,7 +33,7 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
  * @returns a message for each user-defined index or trigger that was lost
  */
 export function rebuildOutdatedTables(mirror: Mirror): string[] {
-  const outdated = allResources.filter((resource) => !hasCurrentTables(mirror, resource));
+  const outdated = allResources.filter((resource) => !hasUpToDateTables(mirror, resource));
   const warnings = outdated.flatMap((resource) => rebuild(mirror, resource));
   if (hasOutdatedHostNames(mirror)) rebuildHostNames(mirror);
   writeInfo(mirror, "host_names", hostNameRules);
@@ -69,7 +71,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
     issues.save(record, rowIssues, { isNew: true, readAt: record.sinceAt });
     const date = recordDate(resource, record.value);
     if (date !== record.row.dated_at)
-      mirror.run("UPDATE records SET dated_at = ? WHERE record_id = ?", date, record.recordId);
+      mirror.execute("UPDATE records SET dated_at = ? WHERE record_id = ?", date, record.recordId);
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
@@ -82,7 +84,7 @@ function setVersionMonths(mirror: Mirror, resource: Resource): void {
   mirror.db.function("version_month", (json) =>
     recordMonth(recordDate(resource, parseStoredJson(mirror, String(json), "a record's version"))),
   );
-  mirror.run(
+  mirror.execute(
     `UPDATE record_versions SET month = version_month(json)
      WHERE record_id IN (SELECT record_id FROM records WHERE resource = ?)`,
     resource.name,
@@ -93,15 +95,15 @@ function listTableNames(resource: Resource): string[] {
   return listTableShapes(resource).flatMap((shape) => recordStates.map((state) => tableName(shape, state)));
 }
 
-function hasCurrentTables(mirror: Mirror, resource: Resource): boolean {
+function hasUpToDateTables(mirror: Mirror, resource: Resource): boolean {
   const find = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
   return (
-    hasCurrentColumns(mirror, resource) &&
+    hasUpToDateColumns(mirror, resource) &&
     listTableNames(resource).every((name) => mirror.selectValue(find, name) === 1)
   );
 }
 
-function hasCurrentColumns(mirror: Mirror, resource: Resource): boolean {
+function hasUpToDateColumns(mirror: Mirror, resource: Resource): boolean {
   return readInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
 }
 
@@ -111,7 +113,7 @@ const rowRules = 6;
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
-    const sources = shape.columns.map(({ from, path }) => [from, ...path]);
+    const sources = shape.columns.map(({ source, path }) => [source, ...path]);
     const tables = recordStates.map((state) => createTableSql(shape, shape.columns, state));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });

@@ -11,42 +11,44 @@ import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
 import {
-  createFlagReader,
+  createFlagCalculator,
   markDetailsOutdated,
   markDetailsRead,
   mergeListItem,
+  type ParsedRecord,
   parseRecord,
   parseStoredRecord,
   type RecordRow,
   recordDate,
   recordKey,
-  type StoredRecord,
 } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
 import { SchemaIssues } from "./schema-issues.js";
 
 export interface WriteOptions {
-  readAt: number;
+  /** The time of the request, in milliseconds since the Unix epoch. */
+  requestedAt: number;
   /**
    * Request parameters, such as the month, that supply values for columns because the response does not contain them.
    */
-  context?: JsonObject;
+  parameters?: JsonObject;
   /** The position of the first record in the whole list. Records without an ID are identified by their position. */
   position?: number;
   keyPrefix?: string;
   /**
-   * True if the records are faulty. The coverage cannot be used to determine when a faulty record was added or
-   * reappeared.
+   * True if the records are faulty. A new faulty record is not logged as added. When a faulty record reappears, the log
+   * contains the time at which it was last seen before its removal.
    */
   isFaulty?: boolean;
 }
 
 export interface WrittenRecords {
   ids: number[];
-  added: number[];
+  addedIds: number[];
   copies: SkippedCopy[];
-  addedOrChanged: number;
+  /** The number of added and changed records. */
+  changeCount: number;
 }
 
 /** A copy of a record that was skipped instead of written. `id` is the mirrored record's ID. */
@@ -54,6 +56,9 @@ export interface SkippedCopy {
   id: number;
   value: Json;
 }
+
+/** The time (ISO 8601) and the circumstances in which a record was read. */
+type Reading = Pick<WriteOptions, "parameters" | "isFaulty"> & { readAt: string };
 
 /** A record as it is stored in `records`. */
 interface RecordVersion {
@@ -71,7 +76,7 @@ interface RecordVersion {
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
-  readonly #readFlags;
+  readonly #calculateFlags;
   readonly #changes: ChangeLog | null;
   readonly #hostNames: HostNames;
   readonly #issues: SchemaIssues;
@@ -85,7 +90,7 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
-    this.#readFlags = createFlagReader(resource);
+    this.#calculateFlags = createFlagCalculator(resource);
     this.#changes = resource.keepsHistory
       ? new ChangeLog(mirror, resource, run.runId, readConfirmedCoverage(mirror, resource.name))
       : null;
@@ -101,9 +106,10 @@ export class RecordWriter {
    * @throws UnexpectedResponse if an ID is missing or inexact
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {
-    const { keyPrefix = "", position = 0 } = options;
+    const { keyPrefix = "", position = 0, requestedAt, ...rest } = options;
+    const reading = { ...rest, readAt: formatInstant(requestedAt) };
     const ids = new Set<number>();
-    const added: number[] = [];
+    const addedIds: number[] = [];
     const copies: SkippedCopy[] = [];
     let changed = 0;
     for (const [index, sent] of records.entries()) {
@@ -111,56 +117,56 @@ export class RecordWriter {
       const row = this.#find(key);
       const version = this.#createVersion(sent, row);
       if (!row) {
-        const id = this.#add(key, version, options);
+        const id = this.#add(key, version, reading);
         ids.add(id);
-        added.push(id);
+        addedIds.push(id);
       } else if (ids.has(row.record_id) || this.#isOlder(version, row)) {
         copies.push({ id: row.record_id, value: sent });
       } else {
         ids.add(row.record_id);
-        if (this.#update(row, version, options)) changed += 1;
+        if (this.#update(row, version, reading)) changed += 1;
       }
     }
-    this.#addToRun({ added: added.length, changed });
-    return { ids: [...ids], added, copies, addedOrChanged: added.length + changed };
+    this.#addToRun({ added: addedIds.length, changed });
+    return { ids: [...ids], addedIds, copies, changeCount: addedIds.length + changed };
   }
 
   /** Replaces a mirrored record, even if the mirrored version has a newer date. */
-  replace(sent: Json, readAt: number): void {
+  replace(sent: Json, requestedAt: number): void {
     const row = this.#find(recordKey(this.resource, sent));
     if (!row) return;
     const version = this.#createVersion(sent, row);
-    this.#addToRun({ changed: this.#update(row, version, { readAt }) ? 1 : 0 });
+    this.#addToRun({ changed: this.#update(row, version, { readAt: formatInstant(requestedAt) }) ? 1 : 0 });
   }
 
   /** Merges a record's details into the mirrored list item. A record's first details do not count as a change. */
-  writeDetails(sent: Json, readAt: number): void {
+  writeDetails(sent: Json, requestedAt: number): void {
     const row = this.#find(recordKey(this.resource, sent));
     if (!row) return;
     const value = this.#redact(sent, this.resource.name);
     const version = { value, json: JSON.stringify(value), listJson: row.list_json };
     const before = this.#parseMirrored(row, value);
     const isChanged = !isSameRecord(before, value, this.resource);
-    const at = formatInstant(readAt);
+    const readAt = formatInstant(requestedAt);
     if (row.json !== version.json)
-      this.#replaceVersion(row, version, isChanged ? at : row.since_at, { readAt });
-    if (isChanged) this.#changes?.logDetails(row, before, value, at);
-    markDetailsRead(this.mirror, row.record_id, readAt);
+      this.#replaceVersion(row, version, isChanged ? readAt : row.since_at, { readAt });
+    if (isChanged) this.#changes?.logDetails(row, before, value, readAt);
+    markDetailsRead(this.mirror, row.record_id, requestedAt);
     this.#addToRun({ changed: isChanged && row.detailed_at !== null ? 1 : 0 });
   }
 
   /**
    * Marks records as removed and moves their rows to the tables for removed records.
-   * @param at the time of the removal, in milliseconds since the Unix epoch
+   * @param now the time of the removal, in milliseconds since the Unix epoch
    */
-  remove(recordIds: Iterable<number>, at: number): void {
-    const removedAt = formatInstant(at);
+  remove(recordIds: Iterable<number>, now: number): void {
+    const removedAt = formatInstant(now);
     let removed = 0;
     for (const id of recordIds) {
       const row = this.mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
       if (!row || row.removed_at !== null) continue;
       this.#changes?.logRemoved(row, removedAt);
-      this.mirror.run(
+      this.mirror.execute(
         "UPDATE records SET removed_at = ?, since_at = ? WHERE record_id = ?",
         removedAt,
         removedAt,
@@ -193,27 +199,26 @@ export class RecordWriter {
     return date !== null && date < startOfSecond(row.dated_at);
   }
 
-  #add(key: string, { json, listJson, value }: RecordVersion, options: WriteOptions): number {
-    const { context, isFaulty = false } = options;
-    const readAt = formatInstant(options.readAt);
+  #add(key: string, { json, listJson, value }: RecordVersion, reading: Reading): number {
+    const { parameters, isFaulty = false, readAt } = reading;
     const date = recordDate(this.resource, value);
     const insert = `INSERT INTO records (resource, key, json, list_json, context, since_at, dated_at, flags)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-    const { lastInsertRowid } = this.mirror.run(
+    const { lastInsertRowid } = this.mirror.execute(
       insert,
       this.resource.name,
       key,
       json,
       listJson,
-      contextJson(context),
+      formatParameters(parameters),
       readAt,
       date,
-      this.#readFlags(value),
+      this.#calculateFlags(value),
     );
     const id = Number(lastInsertRowid);
     if (!isFaulty) this.#changes?.logAdded(key, date, readAt);
     this.#hostNames.addFrom(asObject(value), readAt);
-    const record = { value: asObject(value), context: context ?? {}, sinceAt: readAt, removedAt: null };
+    const record = { value: asObject(value), parameters: parameters ?? {}, sinceAt: readAt, removedAt: null };
     this.#writeRows({ recordId: id, ...record }, { isNew: true, readAt });
     return id;
   }
@@ -222,26 +227,26 @@ export class RecordWriter {
    * Replaces the mirrored version if anything has changed. A removed record becomes current again.
    * @returns true if the record has changed. A different order of fields or a new URL signature is not a change.
    */
-  #update(row: RecordRow, version: RecordVersion, options: WriteOptions): boolean {
+  #update(row: RecordRow, version: RecordVersion, reading: Reading): boolean {
     const { json, listJson, value } = version;
+    const { parameters, isFaulty = false, readAt } = reading;
     const { keepsHistory } = this.resource;
-    const readAt = formatInstant(options.readAt);
     // Without a history, `since_at` is the time of the last read.
     const unchangedSince = keepsHistory ? row.since_at : readAt;
     // A record that reappears or was read with different request parameters counts as changed.
-    const countsAsChanged = row.removed_at !== null || row.context !== contextJson(options.context);
+    const countsAsChanged = row.removed_at !== null || row.context !== formatParameters(parameters);
     if (!countsAsChanged && row.json === json && row.list_json === listJson) {
-      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, options);
+      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, reading);
       return false;
     }
     const before = this.#parseMirrored(row, value);
     if (!countsAsChanged && isSameRecord(before, value, this.resource)) {
-      this.#replaceVersion(row, version, unchangedSince, options);
+      this.#replaceVersion(row, version, unchangedSince, reading);
       return false;
     }
-    this.#replaceVersion(row, version, readAt, options);
+    this.#replaceVersion(row, version, readAt, reading);
     if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
-    this.#changes?.logChanged(row, { before, after: value, isFaulty: options.isFaulty ?? false }, readAt);
+    this.#changes?.logChanged(row, { before, after: value, isFaulty }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.
     this.#hostNames.addFrom(asObject(value), readAt);
     return true;
@@ -256,26 +261,27 @@ export class RecordWriter {
     return this.#restore(stored, sent, this.resource.name);
   }
 
-  #replaceVersion(row: RecordRow, version: RecordVersion, sinceAt: string, options: WriteOptions): void {
+  #replaceVersion(row: RecordRow, version: RecordVersion, sinceAt: string, reading: Reading): void {
     const { json, listJson, value } = version;
+    const { parameters, readAt } = reading;
     const { record_id: recordId } = row;
-    this.mirror.run(
+    this.mirror.execute(
       `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL
        WHERE record_id = ?`,
       json,
       listJson,
-      contextJson(options.context),
+      formatParameters(parameters),
       sinceAt,
       recordDate(this.resource, value),
-      this.#readFlags(value),
+      this.#calculateFlags(value),
       recordId,
     );
-    const record = { value: asObject(value), context: options.context ?? {}, sinceAt, removedAt: null };
-    this.#writeRows({ recordId, ...record }, { isNew: false, readAt: formatInstant(options.readAt) });
+    const record = { value: asObject(value), parameters: parameters ?? {}, sinceAt, removedAt: null };
+    this.#writeRows({ recordId, ...record }, { isNew: false, readAt });
   }
 
   /** @param options.isNew true if the record has no rows yet */
-  #writeRows(record: StoredRecord, options: { isNew: boolean; readAt: string }): void {
+  #writeRows(record: ParsedRecord, options: { isNew: boolean; readAt: string }): void {
     const issues = this.#projection.write(record, options);
     this.#issues.save(record, issues, options);
   }
@@ -285,6 +291,6 @@ export class RecordWriter {
   }
 }
 
-function contextJson(context: JsonObject | undefined): string | null {
-  return context ? JSON.stringify(context) : null;
+function formatParameters(parameters: JsonObject | undefined): string | null {
+  return parameters ? JSON.stringify(parameters) : null;
 }

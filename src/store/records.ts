@@ -77,7 +77,7 @@ export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, 
 }
 
 /** Returns a current record's date: null if it is unreadable, undefined if there is no current record with this ID. */
-export function findDate(mirror: Mirror, recordId: number): number | null | undefined {
+export function findMirroredDate(mirror: Mirror, recordId: number): number | null | undefined {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return mirror.selectValue(find, recordId);
 }
@@ -119,7 +119,7 @@ export function isCurrentRecord(mirror: Mirror, resource: string, key: string): 
  * Returns a function that compares a record from the API with the mirrored record. If details are merged into that
  * record, the stored list item is compared instead.
  */
-export function openRecordComparison(mirror: Mirror, resource: Resource) {
+export function createRecordComparison(mirror: Mirror, resource: Resource) {
   const redact = createRedactor(mirror);
   const select = `SELECT record_id AS id, coalesce(list_json, json) AS json FROM records
     WHERE resource = ? AND key = ? AND removed_at IS NULL`;
@@ -131,7 +131,7 @@ export function openRecordComparison(mirror: Mirror, resource: Resource) {
   };
 }
 
-export interface StoredRow {
+export interface VersionRow {
   record_id: number;
   json: string;
   context: string | null;
@@ -141,7 +141,7 @@ export interface StoredRow {
 }
 
 /** A row in `records`. `list_json`, `detailed_at` and `outdated` are used only by resources with details. */
-export interface RecordRow extends StoredRow {
+export interface RecordRow extends VersionRow {
   resource: string;
   key: string;
   list_json: string | null;
@@ -150,25 +150,25 @@ export interface RecordRow extends StoredRow {
   dated_at: number | null;
 }
 
-export interface StoredRecord {
+export interface ParsedRecord {
   recordId: number;
   value: JsonObject;
-  context: JsonObject;
+  parameters: JsonObject;
   sinceAt: string;
   removedAt: string | null;
 }
 
-export function recordState({ removedAt }: Pick<StoredRecord, "removedAt">): RecordState {
+export function recordState({ removedAt }: Pick<ParsedRecord, "removedAt">): RecordState {
   return removedAt === null ? "current" : "removed";
 }
 
-export function parseRecord(mirror: Mirror, row: StoredRow): StoredRecord {
+export function parseRecord(mirror: Mirror, row: VersionRow): ParsedRecord {
   const { context, json, record_id: recordId, removed_at: removedAt, since_at: sinceAt } = row;
   const parse = (text: string) => asObject(parseStoredRecord(mirror, recordId, text));
   return {
     recordId,
     value: parse(json),
-    context: context === null ? {} : parse(context),
+    parameters: context === null ? {} : parse(context),
     sinceAt,
     removedAt,
   };
@@ -186,7 +186,7 @@ export function parseStoredRecord(mirror: Mirror, recordId: number, json: string
 export function* readRecords(
   mirror: Mirror,
   resources: readonly string[],
-): Generator<StoredRecord & { row: RecordRow }> {
+): Generator<ParsedRecord & { row: RecordRow }> {
   const selectIds = `SELECT record_id FROM records
     WHERE resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`;
   for (const id of mirror.selectValues<number>(selectIds, JSON.stringify(resources))) {
@@ -202,7 +202,7 @@ export function* readRecords(
  * represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position = 0): string {
-  return findRecordKey(resource, value) ?? positionKey(position);
+  return recordKeyOrNull(resource, value) ?? positionKey(position);
 }
 
 export function positionKey(position: number): string {
@@ -214,8 +214,8 @@ export function positionKey(position: number): string {
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
-export function findRecordKey(resource: Resource, value: Json): string | null {
-  const parts = resource.key.map((path) => readId(resource, value, path));
+export function recordKeyOrNull(resource: Resource, value: Json): string | null {
+  const parts = resource.key.map((path) => idAt(resource, value, path));
   if (parts.length > 0 && parts.every((part) => part !== null))
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
@@ -225,11 +225,11 @@ export function findRecordKey(resource: Resource, value: Json): string | null {
   return null;
 }
 
-export function readApiId(resource: Resource, value: Json): string | null {
-  return readId(resource, value, resource.key[0] ?? "id");
+export function apiIdOrNull(resource: Resource, value: Json): string | null {
+  return idAt(resource, value, resource.key[0] ?? "id");
 }
 
-function readId(resource: Resource, value: Json, path: string): string | null {
+function idAt(resource: Resource, value: Json, path: string): string | null {
   const id = valueAt(value, path.split("."));
   if (typeof id === "string") return id;
   if (typeof id !== "number") return null;
@@ -259,7 +259,7 @@ export function recordMonth(date: number | null): string | null {
 }
 
 /** Returns a function that computes a record's flags: the bits of all API filters that match it. */
-export function createFlagReader(resource: Resource): (value: Json) => number {
+export function createFlagCalculator(resource: Resource): (value: Json) => number {
   const bits = filterBits(resource).map(({ bit, field }) => ({ bit, path: [field] }));
   return (value) =>
     bits.reduce((flags, { bit, path }) => (valueAt(value, path) === true ? flags | bit : flags), 0);
@@ -281,26 +281,26 @@ export function mergeListItem(mirror: Mirror, row: RecordRow, item: Json): Json 
 /**
  * Stores when a record's details were read. The details are either merged into the record or stored as separate
  * records.
- * @param readAt the time of the request, in milliseconds since the Unix epoch
+ * @param requestedAt in milliseconds since the Unix epoch
  */
-export function markDetailsRead(mirror: Mirror, recordId: number, readAt: number): void {
+export function markDetailsRead(mirror: Mirror, recordId: number, requestedAt: number): void {
   const update = "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?";
-  mirror.run(update, formatInstant(readAt), recordId);
+  mirror.execute(update, formatInstant(requestedAt), recordId);
 }
 
 export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
-  mirror.run("UPDATE records SET outdated = 1 WHERE record_id = ?", recordId);
+  mirror.execute("UPDATE records SET outdated = 1 WHERE record_id = ?", recordId);
 }
 
 /**
- * Returns the IDs of all current details, grouped by the key of the record they belong to.
- * @param parent the field in `context` with the key of that record
+ * Returns the IDs of all current details, grouped by the API ID of the record they belong to.
+ * @param parentField the request parameter with that ID
  */
-export function readDetailIds(mirror: Mirror, resource: string, parent: string): Map<string, number[]> {
+export function readDetailIds(mirror: Mirror, resource: string, parentField: string): Map<string, number[]> {
   const details = new Map<string, number[]>();
-  const select = `SELECT record_id AS id, json_extract(context, ?) AS parentKey
+  const select = `SELECT record_id AS id, json_extract(context, ?) AS parentId
     FROM records WHERE resource = ? AND removed_at IS NULL`;
-  const rows = mirror.selectRows<{ id: number; parentKey: string }>(select, `$.${parent}`, resource);
-  for (const { id, parentKey } of rows) details.set(parentKey, [...(details.get(parentKey) ?? []), id]);
+  const rows = mirror.selectRows<{ id: number; parentId: string }>(select, `$.${parentField}`, resource);
+  for (const { id, parentId } of rows) details.set(parentId, [...(details.get(parentId) ?? []), id]);
   return details;
 }

@@ -14,8 +14,8 @@ import {
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
-import { createRedactor, isCovered, readRedactionRules } from "./redaction-rules.js";
-import { findNewestRunId } from "./runs.js";
+import { createRedactor, isImpliedBy, readRedactionRules } from "./redaction-rules.js";
+import { readNewestRunId } from "./runs.js";
 
 export interface RedactionResult {
   total: number;
@@ -52,16 +52,16 @@ export function redactMirror(
     const records = selectUnredacted(mirror);
     const counts: Record<string, number> = {};
     for (const record of records) {
-      for (const sql of redactRecord) mirror.run(sql, record);
+      for (const sql of redactRecordSql) mirror.execute(sql, record);
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     if (records.length > 0) {
       writeInfo(mirror, "to_scrub", "1");
-      writeInfo(mirror, "redacted_after_run", String(findNewestRunId(mirror)));
+      writeInfo(mirror, "redacted_after_run", String(readNewestRunId(mirror)));
     }
     const changed = allResources.filter(({ name }) => name in counts);
     const warnings = rebuildTables(mirror, changed);
-    mirror.db.exec(redactSnapshots);
+    mirror.db.exec(redactSnapshotsSql);
     rebuildHostNames(mirror);
     return { total: records.length, counts, noLongerOmitted, warnings };
   });
@@ -75,7 +75,7 @@ function replaceRules(
 ): string[] {
   const before = readRedactionRules(mirror);
   const now = omit ?? before.omit;
-  const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isCovered(rule, now));
+  const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isImpliedBy(rule, now));
   const write = (name: InfoName, values: Iterable<string>) =>
     writeJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
@@ -142,7 +142,7 @@ function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: 
   return mirror.selectRows(select);
 }
 
-const redactRecord = [
+const redactRecordSql = [
   // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it. A field
   // whose name only looks like that of a field inside it (`note` and `note_type`) loses its logged changes as well.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND EXISTS (
@@ -154,6 +154,6 @@ const redactRecord = [
   "UPDATE record_versions SET json = redacted(@resource, json) WHERE record_id = @id",
 ];
 
-const redactSnapshots = `UPDATE analytics_hosts_snapshots SET host_username =
+const redactSnapshotsSql = `UPDATE analytics_hosts_snapshots SET host_username =
   redacted('analytics-hosts', json_object('host', json_object('id', host_id, 'username', host_username)))
     ->> '$.host.username'`;

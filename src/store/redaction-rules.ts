@@ -86,7 +86,7 @@ function parseRule(rule: string): { end: string; resource: string | undefined } 
   return { end, resource };
 }
 
-export function isCovered(rule: string, rules: readonly string[]): boolean {
+export function isImpliedBy(rule: string, rules: readonly string[]): boolean {
   const { end, resource = "" } = parseRule(rule);
   return createMatcher(rules)(`.${end}`, resource);
 }

@@ -6,13 +6,13 @@ import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonIn
  * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` has a different
  * meaning: it is true only if the mirror and the API agreed.
  */
-export const completedVerify = "verified";
+export const doneVerify = "verified";
 
 /** How a run ended. If the outcome is `running`, the run is in progress or its process was killed. */
 export type RunOutcome =
   | "running"
   | "done"
-  | typeof completedVerify
+  | typeof doneVerify
   | "incomplete"
   | "failed"
   | "stopped"
@@ -48,7 +48,7 @@ export interface RunRow {
 /** A run as SQLite returns it. */
 type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
 
-function parseRunRow(row: RawRunRow): RunRow {
+function toRunRow(row: RawRunRow): RunRow {
   return { ...row, verified: row.verified === 1 };
 }
 
@@ -82,14 +82,14 @@ export function createRunRow(resource: string, startedAt: string): RunRow {
  * stopped.
  * @returns the `run_id`
  */
-export function beginRun(mirror: Mirror, resource: string, startedAt: string): number {
+export function insertRun(mirror: Mirror, resource: string, startedAt: string): number {
   return mirror.transaction(() => {
-    mirror.run(
+    mirror.execute(
       "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
       resource,
     );
     const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
-    return Number(mirror.run(insert, resource, startedAt).lastInsertRowid);
+    return Number(mirror.execute(insert, resource, startedAt).lastInsertRowid);
   });
 }
 
@@ -101,7 +101,7 @@ export function updateRun(
   const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
   const values = { ...columns, verified: columns.verified ? 1 : 0, run_id: runId };
   const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
-  mirror.transaction(() => mirror.run(update, values));
+  mirror.transaction(() => mirror.execute(update, values));
 }
 
 /**
@@ -114,7 +114,7 @@ export function addReadRows(
   { rows, requests, retries }: { rows: number; requests: number; retries: number },
 ): void {
   const update = "UPDATE sync_runs SET rows_read = rows_read + ?, requests = ?, retries = ? WHERE run_id = ?";
-  mirror.run(update, rows, requests, retries, runId);
+  mirror.execute(update, rows, requests, retries, runId);
 }
 
 export function addWrittenRows(
@@ -123,7 +123,7 @@ export function addWrittenRows(
   { added = 0, changed = 0, removed = 0 }: { added?: number; changed?: number; removed?: number },
 ): void {
   if (added + changed + removed === 0) return;
-  mirror.run(
+  mirror.execute(
     `UPDATE sync_runs SET rows_new = rows_new + ?, rows_changed = rows_changed + ?, rows_removed = rows_removed + ?
      WHERE run_id = ?`,
     added,
@@ -136,16 +136,16 @@ export function addWrittenRows(
 export function readRun(mirror: Mirror, runId: number): RunRow {
   const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
   if (!row) throw new Error(`there is no run ${runId}`);
-  return parseRunRow(row);
+  return toRunRow(row);
 }
 
-export function findNewestRunId(mirror: Mirror): number {
+export function readNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
 /** True if the run is a completed `verify`. Its `error` is null or describes the differences that it found. */
-export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
-  return outcome === completedVerify;
+export function isDoneVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
+  return outcome === doneVerify;
 }
 
 /*
@@ -161,7 +161,7 @@ export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean
  */
 
 const doneSyncSql = "outcome = 'done'";
-const completedVerifySql = `outcome = '${completedVerify}'`;
+const doneVerifySql = `outcome = '${doneVerify}'`;
 const verifiedSql = "verified = 1";
 /**
  * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
@@ -181,12 +181,12 @@ export const finishedRunSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${c
 function findNewestRun(mirror: Mirror, resource: string, condition: string): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
   const row = mirror.selectRow<RawRunRow>(select, resource);
-  return row ? parseRunRow(row) : null;
+  return row ? toRunRow(row) : null;
 }
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
-  const agreeingVerify = `${completedVerifySql} AND error IS NULL`;
+  const agreeingVerify = `${doneVerifySql} AND error IS NULL`;
   return (
     findNewestRun(mirror, resource, `NOT (${agreeingVerify})`) ?? findNewestRun(mirror, resource, "true")
   );
@@ -209,7 +209,7 @@ export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | 
 
 /** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
 export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewestRun(mirror, resource, `${completedVerifySql} AND error IS NOT NULL`);
+  const differing = findNewestRun(mirror, resource, `${doneVerifySql} AND error IS NOT NULL`);
   const agreeing = findNewestRun(mirror, resource, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
@@ -242,7 +242,7 @@ export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
 }
 
 /** True if at least one sync of a resource has completed. */
-export function hasCompletedSync(mirror: Mirror, resource: Resource): boolean {
+export function hasDoneSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${doneSyncSql} LIMIT 1`;
   return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;

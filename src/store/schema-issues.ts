@@ -5,7 +5,7 @@ import { pluralize } from "../util/format-text.js";
 import { isObject, type Json, type JsonObject } from "../util/json-value.js";
 import type { Reporter } from "../util/reporter.js";
 import type { Mirror } from "./database.js";
-import type { StoredRecord } from "./records.js";
+import type { ParsedRecord } from "./records.js";
 
 /**
  * A mismatch between a record and its resource's columns. It affects only the tables, because the record itself is
@@ -48,21 +48,21 @@ export class SchemaIssues {
    * @param options.readAt the time of the request (ISO 8601)
    */
   save(
-    { recordId, value }: Pick<StoredRecord, "recordId" | "value">,
+    { recordId, value }: Pick<ParsedRecord, "recordId" | "value">,
     rowIssues: readonly SchemaIssue[],
     { isNew, readAt }: { isNew: boolean; readAt: string },
   ): void {
-    if (!isNew) this.mirror.run("DELETE FROM unexpected_values WHERE record_id = ?", recordId);
+    if (!isNew) this.mirror.execute("DELETE FROM unexpected_values WHERE record_id = ?", recordId);
     const insert = `INSERT OR IGNORE INTO unexpected_values (record_id, table_name, column_name, found)
       VALUES (?, ?, ?, ?)`;
     for (const issue of [...this.#attributes.findIssues(value), ...rowIssues]) {
       if (issue.kind !== "type") this.#print(issue, readAt);
-      else this.mirror.run(insert, recordId, issue.table, issue.column, issue.found);
+      else this.mirror.execute(insert, recordId, issue.table, issue.column, issue.found);
     }
   }
 
   #print(issue: Notice, readAt: string): void {
-    if (!this.reporter || !addNotice(this.mirror, describeNoticeSubject(issue), readAt)) return;
+    if (!this.reporter || !addNotice(this.mirror, noticeKey(issue), readAt)) return;
     // A new attribute requires no action, so it is a note rather than a warning.
     this.reporter[issue.kind === "attribute" ? "note" : "warn"](describeNotice(issue, this.resource));
   }
@@ -70,7 +70,7 @@ export class SchemaIssues {
 
 type Notice = Exclude<SchemaIssue, { kind: "type" }>;
 
-function describeNoticeSubject(notice: Notice): string {
+function noticeKey(notice: Notice): string {
   const { kind, table } = notice;
   if (kind === "attribute") return `attribute:${table}.${notice.path}`;
   return `column:${table}.${notice.name === null ? "" : notice.path}`;
@@ -95,7 +95,7 @@ function describeNotice(notice: Notice, resource: Resource): string {
  */
 export function addNotice(mirror: Mirror, subject: string, at: string): boolean {
   return (
-    mirror.run("INSERT OR IGNORE INTO notices (subject, first_at) VALUES (?, ?)", subject, at).changes > 0
+    mirror.execute("INSERT OR IGNORE INTO notices (subject, first_at) VALUES (?, ?)", subject, at).changes > 0
   );
 }
 
@@ -118,7 +118,7 @@ export function readUnexpectedColumns(mirror: Mirror, resource: string): Unexpec
 
 export function clearUnexpectedValues(mirror: Mirror, resource: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
-  mirror.run(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resource);
+  mirror.execute(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resource);
 }
 
 const maxNamedColumns = 10;
@@ -161,7 +161,7 @@ class AttributeWatch {
   #reported = 0;
 
   constructor(private readonly resource: Resource) {
-    this.#root = resource.discoversColumns ? null : describeObject(resource.fields, "", false);
+    this.#root = resource.discoversColumns ? null : toKnownObject(resource.fields, "", false);
   }
 
   /** Returns each unknown attribute only once. */
@@ -207,13 +207,13 @@ interface KnownObject {
   members: Map<string, KnownObject | null>;
 }
 
-function describeObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
-  const recordFields = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
+function toKnownObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
+  const recordFields = fields.filter((field) => field.kind !== "scalar" || field.source === "record");
   const members = recordFields.map((field): [string, KnownObject | null] => {
     const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
     if (isUnchecked) return [field.name, null];
     const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
-    return [field.name, describeObject(field.fields, fieldPath, field.kind === "list")];
+    return [field.name, toKnownObject(field.fields, fieldPath, field.kind === "list")];
   });
   return { path, isList, members: new Map(members) };
 }

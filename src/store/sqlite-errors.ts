@@ -83,7 +83,7 @@ export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | undef
  * Explains an error that SQLite threw while a mirror was being used. Returns undefined for other errors.
  * @param path the mirror's path, if it is known
  */
-export function explainSqlite(cause: unknown, path?: string): BrandapiError | undefined {
+export function explainSqliteError(cause: unknown, path?: string): BrandapiError | undefined {
   const found = findSqliteProblem(cause);
   if (found === undefined) return undefined;
   const { kind, hint } = found;

@@ -19,7 +19,7 @@ export interface RangeReading {
 interface FaultyRecords {
   ids: readonly number[];
   /** The IDs of those that are new in the mirror. */
-  added: readonly number[];
+  addedIds: readonly number[];
   /** A description of the first fault. */
   fault: string;
 }
@@ -78,7 +78,7 @@ function decideComplete(
 ): StateUpdate {
   const { ids, range, requestedAt, runId } = reading;
   const returnedIds = new Set(ids);
-  const dates = withCoveredRange(before, { ...range, readAt: requestedAt, runId });
+  const dates = withCoveredRange(before, { ...range, requestedAt, runId });
   const missing = expectedIds().filter((id) => !returnedIds.has(id));
   return {
     dates,
@@ -105,13 +105,13 @@ function decideFaulty(
   // the new slice, because no other range contains them.
   const kept = isComplete ? [] : [...listFaultyIds(replaced)].filter(isUndated);
   const recordIds = [...new Set([...faulty.ids, ...kept])];
-  const slice = { ...range, readAt: requestedAt, runId, recordIds, fault: faulty.fault };
+  const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
   return {
     dates,
     returned: [...ids, ...faulty.ids.filter(isUndated)],
     missing: [],
-    otherMissing: [...faulty.added.filter(isCovered), ...findMissingUndated(before, dates, ids, dateOf)],
+    otherMissing: [...faulty.addedIds.filter(isCovered), ...findMissingUndated(before, dates, ids, dateOf)],
     outdatedTotals: [...outdatedTotals, range],
   };
 }

@@ -22,7 +22,7 @@ import {
   writeFaultySlices,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { countCurrent, findDate, readCurrentIds, whereCurrent } from "./records.js";
+import { countCurrent, findMirroredDate, readCurrentIds, whereCurrent } from "./records.js";
 import { decideUpdate, type RangeReading } from "./state-update.js";
 
 interface StateRow {
@@ -93,7 +93,7 @@ export class SyncState {
     const before = this.dates();
     const { missing, dates, returned, otherMissing, outdatedTotals } = decideUpdate(before, reading, {
       expectedIds: () => readCurrentIds(mirror, resource, expected),
-      dateOf: (id) => findDate(mirror, id),
+      dateOf: (id) => findMirroredDate(mirror, id),
     });
     this.missing.delete(returned);
     this.missing.add(missing, before.coverage);
@@ -136,7 +136,7 @@ export class SyncState {
   }
 
   setFloor(ms: number): void {
-    this.mirror.run("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
+    this.mirror.execute("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
     this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
@@ -183,7 +183,7 @@ export class SyncState {
 
   #update(columns: string, ...values: (number | string | null)[]): void {
     const update = `UPDATE sync_state SET ${columns} WHERE resource = ?`;
-    const { changes } = this.mirror.run(update, ...values, this.resource);
+    const { changes } = this.mirror.execute(update, ...values, this.resource);
     if (changes === 0) throw new Error("the first run of a resource must set the floor before other columns");
   }
 }
@@ -229,11 +229,11 @@ class StoredTotals {
   replace({ from, to }: TimeRange, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM stored_totals WHERE resource = ? AND day BETWEEN ? AND ?";
-    this.mirror.run(remove, this.resource, first, last);
+    this.mirror.execute(remove, this.resource, first, last);
     const insert = "INSERT INTO stored_totals (resource, day, totals) VALUES (?, ?, ?)";
     for (const [day, { count, amounts }] of totals)
       if (day >= first && day <= last)
-        this.mirror.run(insert, this.resource, day, JSON.stringify([count, ...amounts]));
+        this.mirror.execute(insert, this.resource, day, JSON.stringify([count, ...amounts]));
   }
 }
 
@@ -268,13 +268,13 @@ class MissingRecords {
       if (!record) continue;
       // If a record was read individually, its date is not necessarily covered.
       const lastSeenAt = findLastReadAt(before, record.date) ?? record.since;
-      this.mirror.run(insert, this.resource, id, lastSeenAt);
+      this.mirror.execute(insert, this.resource, id, lastSeenAt);
     }
   }
 
   delete(returned: Iterable<number>): void {
     const remove = "DELETE FROM missing WHERE resource = ? AND record_id IN (SELECT value FROM json_each(?))";
-    this.mirror.run(remove, this.resource, JSON.stringify([...returned]));
+    this.mirror.execute(remove, this.resource, JSON.stringify([...returned]));
   }
 
   has(id: number): boolean {

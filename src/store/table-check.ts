@@ -29,12 +29,12 @@ export async function compareTables(
   signal?: AbortSignal,
 ): Promise<TableDifference[]> {
   const comparisons = new Map(
-    resources.map((resource) => [resource.name, openComparisons(mirror, resource)] as const),
+    resources.map((resource) => [resource.name, createComparisons(mirror, resource)] as const),
   );
   let count = 0;
   for (const record of readRecords(mirror, [...comparisons.keys()])) {
     for (const comparison of comparisons.get(record.row.resource) ?? [])
-      for (const row of comparison.rows.rows(record)) comparison[recordState(record)].compare(row);
+      for (const row of comparison.rowBuilder.build(record)) comparison[recordState(record)].compare(row);
     count += 1;
     if (count % recordsPerTurn === 0) {
       // Yield to the event loop, so that signals are handled.
@@ -53,14 +53,15 @@ export async function compareTables(
  * table count as extra.
  */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
-  rows: RowBuilder;
+  rowBuilder: RowBuilder;
 }
 
-function openComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
+function createComparisons(mirror: Mirror, resource: Resource): ShapeComparison[] {
   return listTableShapes(resource).map((shape) => {
-    const rows = new RowBuilder(mirror, shape);
-    const open = (state: RecordState) => new TableComparison(mirror, shape, state, rows.columnNames(state));
-    return { rows, current: open("current"), removed: open("removed") };
+    const rowBuilder = new RowBuilder(mirror, shape);
+    const compare = (state: RecordState) =>
+      new TableComparison(mirror, shape, state, rowBuilder.columnNames(state));
+    return { rowBuilder, current: compare("current"), removed: compare("removed") };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ScalarType } from "../resources/fields.js";
 import type { Column, ShapeColumn, TableShape } from "../resources/table-shape.js";
-import type { StoredRecord } from "./records.js";
+import type { ParsedRecord } from "./records.js";
 
 const sqlTypes: Record<ScalarType, string> = {
   text: " TEXT",
@@ -53,7 +53,7 @@ export function columnNames(
 
 /** A record and, in a child table, the position of the list item that becomes a row. */
 interface RowOrigin {
-  record: StoredRecord;
+  record: ParsedRecord;
   position: number;
   /** The record's main date as formatted by `formatUtc`, or null if it is missing or unreadable. */
   utcTime: string | null;

@@ -1,9 +1,9 @@
 import type { DatedStrategy } from "../resources/resource.js";
-import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
+import { countCurrent, createRecordComparison, recordKey } from "../store/records.js";
 import { addNotice } from "../store/schema-issues.js";
 import type { SyncState, TotalsByDay } from "../store/sync-state.js";
 import { pluralize } from "../util/format-text.js";
-import { contains, dayRange, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { dayRange, isWithinOneOf, mergeRanges, type TimeRange } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { rangeQuery } from "./dates.js";
@@ -30,7 +30,7 @@ export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null)
   let compared = 0;
   for (const [day, stored] of state.storedTotals.all()) {
     const now = apiTotals?.get(day);
-    if (now === undefined || !contains(covered, dayRange(day))) continue;
+    if (now === undefined || !isWithinOneOf(dayRange(day), covered)) continue;
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
@@ -60,7 +60,7 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<b
   const stillDiffering = new Set(findChangedDays(state, apiTotals, { ignoresAmounts: false }));
   const days = drift.days.filter((day) => stillDiffering.has(day));
   const sample = selectOldest(state, days);
-  const coversAllDays = days.every((day) => contains(sample, dayRange(day)));
+  const coversAllDays = days.every((day) => isWithinOneOf(dayRange(day), sample));
   // If the sample contains all of the days, the caller can re-read them like any other changed days.
   return !coversAllDays && (await isSampleUnchanged(run, sample));
 }
@@ -71,7 +71,7 @@ export async function isSampleUnchanged(
   sample: readonly TimeRange[],
 ): Promise<boolean> {
   const { mirror, resource } = run;
-  const compare = openRecordComparison(mirror, resource);
+  const compare = createRecordComparison(mirror, resource);
   for (const range of sample) {
     const list = await readList(run, { query: rangeQuery(resource.strategy, range) });
     const records = [...list.records.values()].map(({ record }) => record);

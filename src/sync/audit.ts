@@ -49,9 +49,9 @@ export function planAudit(
   cursor: number,
   staleBefore: number,
 ): AuditedPart[] {
-  const isStale = ({ readAt }: CoveredRange) => readAt < staleBefore;
+  const isStale = ({ requestedAt }: CoveredRange) => requestedAt < staleBefore;
   const stale = coverage.filter(isStale);
-  const slices = faultySlices.filter(isStale).toSorted((a, b) => a.readAt - b.readAt);
+  const slices = faultySlices.filter(isStale).toSorted((a, b) => a.requestedAt - b.requestedAt);
   const dates = rotateAtCursor(stale, cursor).map((range) => ({ ...range, isFaulty: false }));
   const faulty = slices.map((slice) => ({ ...slice, isFaulty: true }));
   const atCursor = stale.findLast(({ from }) => from <= cursor) ?? stale.at(-1);
@@ -71,5 +71,5 @@ function rotateAtCursor(coverage: readonly CoveredRange[], cursor: number): Time
 }
 
 function wasReadEarlier(slice: FaultySlice | undefined, dates: CoveredRange | undefined): boolean {
-  return slice !== undefined && dates !== undefined && slice.readAt < dates.readAt;
+  return slice !== undefined && dates !== undefined && slice.requestedAt < dates.requestedAt;
 }

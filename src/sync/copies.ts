@@ -1,5 +1,5 @@
 import type { SkippedCopy } from "../store/record-writer.js";
-import { findDate, recordDate, recordKey } from "../store/records.js";
+import { findMirroredDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, startOfSecond, type TimeRange } from "../util/time-ranges.js";
 import type { DatedRun } from "./run.js";
 import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
@@ -37,7 +37,7 @@ interface CopyDates {
 
 /** Returns null if either date is unreadable. */
 function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): CopyDates | null {
-  const newer = findDate(mirror, id) ?? null;
+  const newer = findMirroredDate(mirror, id) ?? null;
   const older = recordDate(resource, value);
   return newer === null || older === null ? null : { newer, older };
 }
@@ -77,7 +77,7 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);
   const fault = describeRepeatedId(recordKey(resource, value));
-  const faulty = { ids: [id], added: [], fault };
+  const faulty = { ids: [id], addedIds: [], fault };
   state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
 }
 

@@ -4,7 +4,7 @@ import type { TotalsSource } from "../resources/resource.js";
 import type { DayTotals, SyncState, TotalsByDay } from "../store/sync-state.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
-import { contains, dayRange, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
+import { dayRange, isWithinOneOf, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
 import { daysSince1970, formatInstant } from "../util/timestamps.js";
 import type { DatedSession, RawTotalsByDay, ResourceSession } from "./run.js";
 
@@ -96,7 +96,7 @@ export function findChangedDays(
     return !hasSameCount(before, now) || (!ignoresAmounts && !hasSameAmounts(before, now));
   };
   const days = [...new Set([...stored.keys(), ...apiTotals.keys()])];
-  return days.filter((day) => isChanged(day) && contains(covered, dayRange(day))).sort();
+  return days.filter((day) => isChanged(day) && isWithinOneOf(dayRange(day), covered)).sort();
 }
 
 export function hasSameCount(a: DayTotals | undefined, b: DayTotals | undefined): boolean {
@@ -122,7 +122,7 @@ export function groupDays(state: SyncState, days: readonly string[]): TimeRange[
     else ranges.push(day);
   }
   const coverage = state.coverage();
-  const readAt = (range: TimeRange) =>
-    Math.min(...coverage.flatMap((part) => (overlaps(part, range) ? part.readAt : [])));
-  return ranges.sort((a, b) => readAt(a) - readAt(b));
+  const oldestRead = (range: TimeRange) =>
+    Math.min(...coverage.flatMap((part) => (overlaps(part, range) ? part.requestedAt : [])));
+  return ranges.sort((a, b) => oldestRead(a) - oldestRead(b));
 }

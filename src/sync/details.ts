@@ -2,10 +2,10 @@ import { type BrandapiError, Incomplete, NotFound, UnexpectedResponse, UnsafeRes
 import type { DetailsStrategy, Resource } from "../resources/resource.js";
 import { RecordWriter } from "../store/record-writer.js";
 import {
+  apiIdOrNull,
   isCurrentRecord,
   markDetailsOutdated,
   markDetailsRead,
-  readApiId,
   readCurrentRecords,
   readDetailIds,
   recordKey,
@@ -70,7 +70,7 @@ function findParents(session: DetailsSession): DetailsParent[] {
   const parents: DetailsParent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated, value } = record;
-    const idInUrl = readApiId(resource, value);
+    const idInUrl = apiIdOrNull(resource, value);
     if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || resource.strategy.canChange(value as JsonObject);
@@ -115,26 +115,26 @@ async function requestDetails(run: DetailsRun, parent: DetailsParent, path: stri
 async function replaceDetailRecords(
   run: DetailsRun,
   pathOf: (id: string) => string,
-  { resource, parent }: { resource: Resource; parent: string },
+  { resource, parentField }: { resource: Resource; parentField: string },
 ): Promise<void> {
   const { api, clock, runId, mirror, progress, reporter } = run;
   const { name } = run.resource;
   // A writer caches the columns of its tables, so it cannot be reused after its transaction has been rolled back.
   const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
-  const detailIds = readDetailIds(mirror, resource.name, parent);
+  const detailIds = readDetailIds(mirror, resource.name, parentField);
   let notFound = 0;
 
-  function replace(owner: DetailsParent, results: readonly Json[], readAt: number): void {
+  function replace(owner: DetailsParent, results: readonly Json[], requestedAt: number): void {
     const writer = createWriter();
-    const context = { [parent]: owner.idInUrl };
-    const { ids } = writer.write(results, { readAt, context, keyPrefix: `${owner.key}/` });
+    const parameters = { [parentField]: owner.idInUrl };
+    const { ids } = writer.write(results, { requestedAt, parameters, keyPrefix: `${owner.key}/` });
     const before = detailIds.get(owner.idInUrl) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const reason = findHoldBackReason(run, removed.length, removed.length + ids.length);
     if (reason) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${reason.text}.`, { hint: reason.hint });
-    writer.remove(removed, readAt);
+    writer.remove(removed, requestedAt);
     progress.addRows(results.length);
-    markDetailsRead(mirror, owner.id, readAt);
+    markDetailsRead(mirror, owner.id, requestedAt);
   }
 
   const orphans = [...detailIds].flatMap(([idInUrl, ids]) =>
@@ -142,7 +142,7 @@ async function replaceDetailRecords(
   );
   if (orphans.length > 0) mirror.transaction(() => createWriter().remove(orphans, clock.now()));
   await requestEach(run, findDueParents(run), async (owner) => {
-    const readAt = clock.now();
+    const requestedAt = clock.now();
     const path = pathOf(owner.idInUrl);
     const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
@@ -154,7 +154,7 @@ async function replaceDetailRecords(
         hint: "run the same command again",
       });
     const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
-    mirror.transaction(() => replace(owner, results, readAt));
+    mirror.transaction(() => replace(owner, results, requestedAt));
   });
   if (notFound > 0)
     reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);

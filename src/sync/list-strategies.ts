@@ -1,6 +1,6 @@
 import { countPages } from "../api/pagination.js";
 import { rankedHostId, saveRanking } from "../store/ranking-history.js";
-import { countCurrent, findRecordKey, readCurrentIds, readCurrentKeys } from "../store/records.js";
+import { countCurrent, readCurrentIds, readCurrentKeys, recordKeyOrNull } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
@@ -57,9 +57,11 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
  */
 function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
   const all = [...records.values()];
-  const identified = isComplete ? all : all.filter(({ record }) => findRecordKey(resource, record) !== null);
+  const identified = isComplete
+    ? all
+    : all.filter(({ record }) => recordKeyOrNull(resource, record) !== null);
   return groupByResponse(identified).flatMap(
-    ({ items, requestedAt, position }) => writer.write(items, { readAt: requestedAt, position }).ids,
+    ({ items, requestedAt, position }) => writer.write(items, { requestedAt, position }).ids,
   );
 }
 
@@ -81,8 +83,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
   const { requestedAt } = list;
   mirror.transaction(() => {
     const written = items.flatMap(
-      (record, position) =>
-        writer.write([record], { readAt: requestedAt, position, context: { position } }).ids,
+      (record, position) => writer.write([record], { requestedAt, position, parameters: { position } }).ids,
     );
     const ids = new Set(written);
     const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));

@@ -87,7 +87,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
     const month = monthRange(name);
     if (!overlaps(month, range)) return false;
     const covered = coverage.find((part) => overlaps(part, month));
-    return isAllRequested || changed.has(name) || !covered || covered.readAt - windowMs <= month.to;
+    return isAllRequested || changed.has(name) || !covered || covered.requestedAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
   // A month whose clicks have all been removed has changed, even if the API omits it.
@@ -174,8 +174,8 @@ async function readMonth(run: SyncRun<MonthlyStrategy>, { from, to, groupBy, hos
   const [start, end] = [utcDay(from), utcDay(to)];
   mirror.transaction(() => {
     const { ids } = writer.write([data], {
-      readAt: requestedAt,
-      context: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
+      requestedAt,
+      parameters: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
     });
     progress.addRows(1);

@@ -116,7 +116,7 @@ function findDueRanges(
   readable: TimeRange,
 ): { due: TimeRange[]; skipped: TimeRange[] } {
   const { interrupted, missingDates } = before;
-  const justRead = interrupted.filter(({ readAt }) => readAt >= readable.to - resumableMs);
+  const justRead = interrupted.filter(({ requestedAt }) => requestedAt >= readable.to - resumableMs);
   const requestedRanges = findRequestedRanges(before, options, requested, readable);
   const notJustRead = subtractRanges(requestedRanges, justRead);
   const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));

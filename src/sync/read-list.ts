@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
-import { findRecordKey, recordDate, recordKey } from "../store/records.js";
+import { recordDate, recordKey, recordKeyOrNull } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { ResourceRun } from "./run.js";
@@ -85,7 +85,7 @@ interface SettledList {
 
 async function readUntilSettled(run: ListRun, options: ListOptions): Promise<SettledList> {
   const { resource } = run;
-  const { path = resource.path, idOf = (record: Json) => findRecordKey(resource, record) } = options;
+  const { path = resource.path, idOf = (record: Json) => recordKeyOrNull(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
   const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
   const readings: ListReading[] = [];

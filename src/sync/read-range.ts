@@ -201,8 +201,8 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { newRecords, oldest, range, records, requestedAt } = page;
   progress.addRows(newRecords);
   // The records are written first, because `applyReading` forgets which of them were missing.
-  const { addedOrChanged, copies, ids } = writer.write(records, { readAt: requestedAt });
-  const changed = addedOrChanged > 0 ? { from: oldest, to: range.to } : null;
+  const { changeCount, copies, ids } = writer.write(records, { requestedAt });
+  const changed = changeCount > 0 ? { from: oldest, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });
   return copies;
 }

@@ -6,7 +6,7 @@ import type { Mirror } from "../store/database.js";
 import type { RecordWriter } from "../store/record-writer.js";
 import {
   addReadRows,
-  beginRun,
+  insertRun,
   type RunOutcome,
   type RunRow,
   readRun,
@@ -77,7 +77,7 @@ export interface SyncSession {
   /** Aborts when the user or the system stops the command. */
   signal: AbortSignal;
   /** The API keys in use, which must not appear in stored errors. */
-  keys: ReadonlySet<string>;
+  apiKeys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
   /** The daily totals that were already requested, keyed by the API path, because several resources share them. */
@@ -209,7 +209,7 @@ export function openResource(session: SyncSession, resource: Resource): Resource
 export function startRun(session: SyncSession, resource: Resource, task: Task): ResourceRun {
   const { clock, mirror } = session;
   const opened = openResource(session, resource);
-  const runId = beginRun(mirror, resource.name, formatInstant(clock.now()));
+  const runId = insertRun(mirror, resource.name, formatInstant(clock.now()));
   return { ...opened, runId, progress: new RunProgress(session, runId, task) };
 }
 
@@ -224,7 +224,7 @@ export interface RunEnd {
  * @throws if the mirror cannot be written; the run's own error, if it had one, takes precedence
  */
 export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): RunRow {
-  const { clock, keys, mirror, progress, resource, runId } = run;
+  const { clock, apiKeys, mirror, progress, resource, runId } = run;
   const finishedAt = formatInstant(clock.now());
   const denial = error && failureScope(error) === "resource" ? findForbidden(error) : null;
   try {
@@ -233,12 +233,12 @@ export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): R
         ...columns,
         ...progress.stats(),
         outcome,
-        error: error && hideKeys(error.message, keys),
+        error: error && hideKeys(error.message, apiKeys),
         finished_at: finishedAt,
       });
       if (denial) {
         const { hint = null, message } = denial;
-        writeAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, keys), hint });
+        writeAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, apiKeys), hint });
       } else if (outcome !== "failed" && outcome !== "stopped") {
         // A run that failed or was stopped may never have received a response, so it does not clear an earlier denial
         // of access.

@@ -70,8 +70,8 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
         requestedAt,
         isComplete,
         ids: writtenValid.ids,
-        changed: writtenValid.addedOrChanged > 0 ? slice : null,
-        faulty: fault === null ? null : { ids: faultyIds, added: writtenFaulty.added, fault },
+        changed: writtenValid.changeCount > 0 ? slice : null,
+        faulty: fault === null ? null : { ids: faultyIds, addedIds: writtenFaulty.addedIds, fault },
       },
       { apiTotals },
     );
@@ -81,13 +81,13 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
 
 function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
   const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    writer.write(items, { readAt: requestedAt, isFaulty }),
+    writer.write(items, { requestedAt, isFaulty }),
   );
   return {
-    added: responses.flatMap(({ added }) => added),
+    addedIds: responses.flatMap(({ addedIds }) => addedIds),
     ids: responses.flatMap(({ ids }) => ids),
     copies: responses.flatMap(({ copies }) => copies),
-    addedOrChanged: responses.reduce((sum, { addedOrChanged }) => sum + addedOrChanged, 0),
+    changeCount: responses.reduce((sum, { changeCount }) => sum + changeCount, 0),
   };
 }
 

@@ -39,7 +39,7 @@ export function readTextFile(path: string): string {
   } finally {
     closeSync(file);
   }
-  throw tooLong(path);
+  throw createTooLargeError(path);
 }
 
 export async function readStream(stream: AsyncIterable<Uint8Array | string>, name: string): Promise<string> {
@@ -49,7 +49,7 @@ export async function readStream(stream: AsyncIterable<Uint8Array | string>, nam
     const chunk = Buffer.from(data as Uint8Array);
     chunks.push(chunk);
     size += chunk.length;
-    if (size > maxInputBytes) throw tooLong(name);
+    if (size > maxInputBytes) throw createTooLargeError(name);
   }
   return decode(Buffer.concat(chunks));
 }
@@ -59,7 +59,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
 
-function tooLong(name: string): UsageError {
+function createTooLargeError(name: string): UsageError {
   return new UsageError(`The input from ${name} exceeds the limit of 16 MiB.`, {
     hint: "check the file name or the program that writes the input",
   });

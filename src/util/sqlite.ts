@@ -41,6 +41,6 @@ async function load(name: string): Promise<SqliteConstructor> {
 }
 
 /** True if SQLite reports damage to the file or to its header. */
-export function isDamaged(error: unknown): boolean {
+export function isDamageError(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error));
 }

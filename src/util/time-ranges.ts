@@ -32,9 +32,9 @@ export function subtractRanges(ranges: readonly TimeRange[], others: Iterable<Ti
 
 function subtract(range: TimeRange, removed: TimeRange): TimeRange[] {
   if (!overlaps(range, removed)) return [range];
-  const below = removed.from > range.from ? [{ from: range.from, to: removed.from - 1 }] : [];
-  const above = removed.to < range.to ? [{ from: removed.to + 1, to: range.to }] : [];
-  return [...below, ...above];
+  const older = removed.from > range.from ? [{ from: range.from, to: removed.from - 1 }] : [];
+  const newer = removed.to < range.to ? [{ from: removed.to + 1, to: range.to }] : [];
+  return [...older, ...newer];
 }
 
 export function clipRanges(ranges: Iterable<TimeRange>, { from, to }: TimeRange): TimeRange[] {
@@ -47,8 +47,9 @@ export function overlaps(a: TimeRange, b: TimeRange): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-export function contains(merged: readonly TimeRange[], { from, to }: TimeRange): boolean {
-  return merged.some((range) => range.from <= from && range.to >= to);
+/** True if a single range in `ranges` contains the range. Merge adjacent ranges before calling this. */
+export function isWithinOneOf({ from, to }: TimeRange, ranges: readonly TimeRange[]): boolean {
+  return ranges.some((range) => range.from <= from && range.to >= to);
 }
 
 /** @param instant can include a fraction of a millisecond */
@@ -98,8 +99,8 @@ export function clipToCompleteDays({ from, to }: TimeRange): TimeRange {
 /** Returns the UTC calendar months that overlap a range, oldest first. */
 export function listMonths({ from, to }: TimeRange): (TimeRange & { month: string })[] {
   const months: (TimeRange & { month: string })[] = [];
-  for (let at = from; at <= to; at = (months.at(-1)?.to ?? to) + 1) {
-    const month = utcMonth(at);
+  for (let start = from; start <= to; start = (months.at(-1)?.to ?? to) + 1) {
+    const month = utcMonth(start);
     months.push({ month, ...monthRange(month) });
   }
   return months;

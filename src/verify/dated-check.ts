@@ -29,9 +29,9 @@ import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {
   allTime,
-  contains,
   dayRange,
   describeRange,
+  isWithinOneOf,
   listMonths,
   mergeRanges,
   overlaps,
@@ -274,12 +274,12 @@ function verifyMonths(
     // If there are no newer records, the last month counts as read even though it is covered only up to the newest date
     // read.
     const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
-    if (!contains(covered, toCover)) return { state: "unproven", why: "not read completely" };
+    if (!isWithinOneOf(toCover, covered)) return { state: "unproven", why: "not read completely" };
     return { state: "proven", why: agreement };
   }
 
   return months.map(({ month: part, ...range }) => {
-    const readings = coverage.filter((part) => overlaps(part, range)).map(({ readAt }) => readAt);
+    const readings = coverage.filter((part) => overlaps(part, range)).map(({ requestedAt }) => requestedAt);
     const read_at = formatInstantOrNull(Math.min(...readings));
     return { kind: "month", part, read_at, ...verifyMonth(range) };
   });

@@ -1,4 +1,4 @@
-import { countCurrent, openRecordComparison, recordKey } from "../store/records.js";
+import { countCurrent, createRecordComparison, recordKey } from "../store/records.js";
 import { describeIncompleteList, readList } from "../sync/read-list.js";
 import type { ResourceRun } from "../sync/run.js";
 import { pluralize } from "../util/format-text.js";
@@ -14,7 +14,7 @@ import type { PartResult, RecordsResult } from "./verification-result.js";
 export async function verifyList(run: ResourceRun, details: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
-  const compare = openRecordComparison(mirror, resource);
+  const compare = createRecordComparison(mirror, resource);
   const items = [...list.records.values()].map(({ record }) => record);
   const listed = new Map(items.map((item, position) => [recordKey(resource, item, position), item]));
   const comparisons = [...listed].map(([key, item]) => compare(item, key));

@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { completedVerify, writeVerifyFinding } from "../store/runs.js";
+import { doneVerify, writeVerifyFinding } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -48,7 +48,7 @@ export async function verifyResource(
   if (error && failureScope(error) === "command") throw error;
   const records =
     verified instanceof Error
-      ? createUnprovenResult(resource.name, hideKeys(errorReason(verified), session.keys))
+      ? createUnprovenResult(resource.name, hideKeys(errorReason(verified), session.apiKeys))
       : verified;
   warnOfUnexpectedValues(session, resource);
   const state = combineStates(records.state, tables.state);
@@ -137,7 +137,7 @@ async function recordVerification(
   const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
     endRun(run, {
-      outcome: completedVerify,
+      outcome: doneVerify,
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });

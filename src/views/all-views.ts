@@ -1,7 +1,7 @@
 import { orders } from "../resources/orders.js";
 import { listTableShapes } from "../resources/table-shape.js";
 import { commissionByHost, contentByHost, hosts, hostsByMonth, rosterChanges } from "./host-views.js";
-import { campaignsOwing, ordersNet, singleOrderFigures } from "./order-views.js";
+import { campaignsOwing, orderFigures, ordersNet } from "./order-views.js";
 import {
   lateRefunds,
   refundsByMonth,
@@ -27,7 +27,7 @@ export const views: readonly View[] = [
   contentByHost,
   campaignsOwing,
   ordersNet,
-  singleOrderFigures,
+  orderFigures,
 ];
 
 /**

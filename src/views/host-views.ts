@@ -2,16 +2,16 @@ import { amount, boolean, integer, json, number, text, timestamp } from "../reso
 import { numberFromSqlText } from "../util/numbers.js";
 import { orderVersionsSql } from "./order-history.js";
 import {
-  currency,
+  currencyColumn,
   hostColumns,
-  hostLabel,
-  hostUsername,
+  hostLabelColumn,
+  hostUsernameColumn,
   materialized,
-  month,
-  orderCounts,
-  orderFigureNames,
-  orderFigureSums,
-  orderFigures,
+  monthColumn,
+  orderCountColumns,
+  orderFigureColumns,
+  orderFigureNamesSql,
+  orderFigureSumsSql,
   selectHost,
   selectHostLabel,
   selectHostUsername,
@@ -20,7 +20,7 @@ import {
 } from "./view.js";
 
 /** The IDs of all hosts. Null stands for records without a host. */
-const hostIds = `ids AS (
+const hostIdsSql = `ids AS (
       SELECT host_id AS id FROM roster
       UNION SELECT host_id AS id FROM orders
       UNION SELECT host_id AS id FROM recommendations
@@ -28,7 +28,7 @@ const hostIds = `ids AS (
     )`;
 
 /** Sales by host. An empty string stands for a null ID, so that rows can be joined by equality. */
-const salesByHost = `sums AS (SELECT host_id, currency, ${orderFigureSums} FROM order_figures GROUP BY host_id, currency),
+const salesByHostSql = `sums AS (SELECT host_id, currency, ${orderFigureSumsSql} FROM order_figures GROUP BY host_id, currency),
     sales AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
         sum(orders_without_total) AS orders_without_total,
@@ -38,18 +38,18 @@ const salesByHost = `sums AS (SELECT host_id, currency, ${orderFigureSums} FROM 
     )`;
 
 /** The API's all-time ranking. As in `sales`, an empty string stands for a null ID. */
-const allTimeRanking = `ranking AS (
+const allTimeRankingSql = `ranking AS (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
       FROM analytics_hosts GROUP BY host_id ${materialized}
     )`;
 
-const rosterMembers = `members AS (
+const rosterMembersSql = `members AS (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
       FROM roster GROUP BY host_id ${materialized}
     )`;
 
-const recommendedProducts = `listed AS (
+const recommendedProductsSql = `listed AS (
       SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
     )`;
 
@@ -60,12 +60,12 @@ export const hosts: View = {
     "orders without a host share one row",
   columns: [
     text("id", "the host's ID"),
-    hostUsername,
-    hostLabel,
+    hostUsernameColumn,
+    hostLabelColumn,
     boolean("on_roster"),
     number("commission_rate", "percentage"),
     text("campaigns_status"),
-    ...orderCounts,
+    ...orderCountColumns,
     json("net_by_currency"),
     json("commission_by_currency"),
     integer("clicks", "clicks according to the API's host ranking"),
@@ -76,11 +76,11 @@ export const hosts: View = {
     text("username", "identical to `host_username`"),
   ],
   reads: ["analytics_hosts", "host_names", "orders", "recommendations", "roster"],
-  sql: `WITH ${hostIds},
-    ${salesByHost},
-    ${allTimeRanking},
-    ${rosterMembers},
-    ${recommendedProducts}
+  sql: `WITH ${hostIdsSql},
+    ${salesByHostSql},
+    ${allTimeRankingSql},
+    ${rosterMembersSql},
+    ${recommendedProductsSql}
     SELECT n.id, ${selectHostUsername("n.id")} AS host_username, ${selectHostUsername("n.id")} AS username,
       ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
       m.commission_rate, m.campaigns_status,
@@ -96,7 +96,7 @@ export const hosts: View = {
 };
 
 /** For each month, selects the ranking of all hosts that was read last. Entries without a host are combined. */
-const rankings = `rankings AS (
+const monthlyRankingsSql = `rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
       round(sum(t.revenue), 6) AS ranking_revenue
@@ -112,9 +112,9 @@ export const hostsByMonth: View = {
     "the figures from the API's monthly ranking cover all currencies and are repeated in every row for the host",
   columns: [
     ...hostColumns,
-    month,
-    currency,
-    ...orderFigures,
+    monthColumn,
+    currencyColumn,
+    ...orderFigureColumns,
     integer("clicks", "clicks according to the API's monthly ranking"),
     number(
       "conversion_rate",
@@ -127,21 +127,21 @@ export const hostsByMonth: View = {
   example: `SELECT host_label, currency, orders, net_amount, clicks, conversion_rate FROM hosts_by_month
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
   reads: ["analytics_clicks_periods", "analytics_clicks_top_hosts", "host_names", "orders"],
-  sql: `WITH ${rankings}
-    SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNames},
+  sql: `WITH ${monthlyRankingsSql}
+    SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNamesSql},
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
-    FROM (SELECT host_id, month, currency, ${orderFigureSums} FROM order_figures
+    FROM (SELECT host_id, month, currency, ${orderFigureSumsSql} FROM order_figures
       GROUP BY month, host_id, currency) AS m
     LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
 /** The highest commission of each order so far, by the host and currency that the order had at that time. */
-const highestCommissions = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
+const highestCommissionsSql = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM versions WHERE orders GROUP BY record_id, host_id, currency ${materialized})`;
 
 /** The current commission of each order, and how much less that is than the order's highest commission. */
-const commissionParts = `all_of AS (
+const commissionPartsSql = `all_of AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
           (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
@@ -154,7 +154,7 @@ export const commissionByHost: View = {
     "the API does not report payments",
   columns: [
     ...hostColumns,
-    currency,
+    currencyColumn,
     integer("orders", "orders that count: neither removed nor cancelled"),
     amount("commission_amount", "the commission that the host has earned; the API does not report payments"),
     amount(
@@ -164,8 +164,8 @@ export const commissionByHost: View = {
   ],
   reads: ["host_names", "orders", "orders_removed", "record_versions"],
   sql: `WITH ${orderVersionsSql},
-    ${highestCommissions},
-    ${commissionParts}
+    ${highestCommissionsSql},
+    ${commissionPartsSql}
     SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, currency, total(orders) AS orders,
         ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back

@@ -1,5 +1,5 @@
 import { numberFromSqlText } from "../util/numbers.js";
-import { materialized, selectOrderFigures } from "./view.js";
+import { materialized, orderFiguresSql } from "./view.js";
 
 /**
  * Common table expressions. `versions` contains the earlier versions of orders with their amounts. Each version is
@@ -19,7 +19,7 @@ export const orderVersionsSql = `forms AS (
       OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
   versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, ${selectOrderFigures} FROM forms ${materialized})`;
+      host_id, ${orderFiguresSql} FROM forms ${materialized})`;
 
 /**
  * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type

@@ -1,23 +1,23 @@
 import { amount, boolean, date, integer, text, timestamp } from "../resources/fields.js";
 import {
-  currency,
-  day,
+  currencyColumn,
+  dayColumn,
   hostColumns,
-  month,
-  orderAmounts,
+  monthColumn,
+  orderAmountColumns,
   orderColumns,
-  orderFigures,
+  orderFigureColumns,
+  orderFiguresSql,
   selectHost,
-  selectOrderFigures,
   type View,
 } from "./view.js";
 
-const orderedAt = timestamp(
+const orderedAtColumn = timestamp(
   "ordered_at",
   "`order_date` in UTC, comparable with `datetime('now', '-7 days')`",
 );
 
-export const singleOrderFigures: View = {
+export const orderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
@@ -25,11 +25,11 @@ export const singleOrderFigures: View = {
     "the other order views sum these rows",
   columns: [
     ...orderColumns("id", "order_number", "order_date"),
-    orderedAt,
-    day,
-    month,
-    currency,
-    ...orderFigures,
+    orderedAtColumn,
+    dayColumn,
+    monthColumn,
+    currencyColumn,
+    ...orderFigureColumns,
     ...orderColumns("is_cancelled", "is_refunded", "attribution"),
     ...hostColumns,
     ...orderColumns("product_id", "product_title"),
@@ -38,7 +38,7 @@ export const singleOrderFigures: View = {
   date: "ordered_at",
   rowId: "record_id",
   reads: ["host_names", "orders"],
-  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${selectOrderFigures},
+  sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${orderFiguresSql},
       is_cancelled, is_refunded, attribution, ${selectHost("o.host_id")},
       product_id, product_title, synced_at, record_id
     FROM orders AS o`,
@@ -46,11 +46,11 @@ export const singleOrderFigures: View = {
 
 const netColumns = [
   ...orderColumns("id", "order_number", "order_date"),
-  orderedAt,
-  day,
-  month,
-  currency,
-  ...orderAmounts,
+  orderedAtColumn,
+  dayColumn,
+  monthColumn,
+  currencyColumn,
+  ...orderAmountColumns,
   ...orderColumns("is_cancelled", "is_refunded", "attribution"),
   ...hostColumns,
 ];

@@ -2,17 +2,17 @@ import { amount, boolean, integer, number, text, timestamp } from "../resources/
 import { numberFromSqlText } from "../util/numbers.js";
 import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, selectReportedAt } from "./order-history.js";
 import {
-  currency,
-  day,
+  currencyColumn,
+  dayColumn,
   hostColumns,
   materialized,
-  month,
+  monthColumn,
   orderColumns,
-  orderFigureNames,
-  orderFigureSums,
-  orderFigures,
+  orderFigureColumns,
+  orderFigureNamesSql,
+  orderFigureSumsSql,
+  orderFiguresSql,
   selectHost,
-  selectOrderFigures,
   sumAmounts,
   type View,
 } from "./view.js";
@@ -20,38 +20,38 @@ import {
 export const salesByDay: View = {
   name: "sales_by_day",
   about: "one row per day (UTC) and currency that has orders",
-  columns: [day, currency, ...orderFigures],
+  columns: [dayColumn, currencyColumn, ...orderFigureColumns],
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day
 WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
   reads: ["orders"],
-  sql: `SELECT day, currency, ${orderFigureSums} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
+  sql: `SELECT day, currency, ${orderFigureSumsSql} FROM order_figures GROUP BY day, currency ORDER BY day, currency`,
 };
 
 /**
  * SQL for the end of the covered range that contains the first day of a month. If no range contains that day, the
  * result is the end of the newest covered range.
  */
-const monthReadUntil = `coalesce((SELECT max(to_at) FROM covered
+const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM covered
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
 /** The daily sales. `month` is the day's month, and `nth` is the number of the day in that month. */
-const numberedDays = `days AS (
+const numberedDaysSql = `days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized})`;
 
 /**
  * Each month with the month before it. `through` is the last day that has been read completely: 31 if the whole month
  * has been read, null if no day has.
  */
-const monthEnds = `ends AS (
+const monthEndsSql = `ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${monthReadUntil}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
+      FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
 
 /** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
-const monthlySums = `months AS (
-      SELECT month, currency, ${orderFigureSums}, before, through,
+const monthlySumsSql = `months AS (
+      SELECT month, currency, ${orderFigureSumsSql}, before, through,
         CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
 
@@ -59,7 +59,7 @@ const monthlySums = `months AS (
  * The previous month's net through the same day. Null if part of that month has not been read. `SELECT 1 LIMIT 1` keeps
  * SQLite versions before 3.35 from recomputing `days` for each month.
  */
-const netBefore = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM reads
+const netBeforeSql = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
       FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
@@ -70,9 +70,9 @@ export const salesByMonth: View = {
     "one row per month (UTC) and currency; " +
     "the current month is compared with the previous month only through the last complete day that was read",
   columns: [
-    month,
-    currency,
-    ...orderFigures,
+    monthColumn,
+    currencyColumn,
+    ...orderFigureColumns,
     boolean("is_partial", "true if only part of the month has been read so far"),
     amount(
       "net_through",
@@ -89,12 +89,12 @@ FROM sales_by_month WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-
 ORDER BY currency, month`,
   reads: ["coverage", "orders", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReadsSql},
-    ${numberedDays},
-    ${monthEnds},
-    ${monthlySums}
-  SELECT month, currency, ${orderFigureNames},
+    ${numberedDaysSql},
+    ${monthEndsSql},
+    ${monthlySumsSql}
+  SELECT month, currency, ${orderFigureNamesSql},
     CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
-    ${netBefore} AS net_before
+    ${netBeforeSql} AS net_before
   FROM months AS m ORDER BY month, currency`,
 };
 
@@ -103,9 +103,9 @@ export const refundsByMonth: View = {
   about:
     "one row per order month (UTC) and currency, with all refunds to date for the orders placed in that month",
   columns: [
-    month,
-    currency,
-    ...orderFigures,
+    monthColumn,
+    currencyColumn,
+    ...orderFigureColumns,
     integer("refunded_orders", "orders that count and were partly or fully refunded"),
     number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
   ],
@@ -114,17 +114,20 @@ export const refundsByMonth: View = {
 WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY currency, month`,
   reads: ["orders"],
   sql: `SELECT *, round(refunded_amount / gross_amount, 6) AS refund_rate
-    FROM (SELECT month, currency, ${orderFigureSums}, total(refunded_amount > 0) AS refunded_orders
+    FROM (SELECT month, currency, ${orderFigureSumsSql}, total(refunded_amount > 0) AS refunded_orders
       FROM order_figures GROUP BY month, currency) ORDER BY month, currency`,
 };
 
-const reportedAt = timestamp("reported_at", "the time of the first complete read after the end of the month");
+const reportedAtColumn = timestamp(
+  "reported_at",
+  "the time of the first complete read after the end of the month",
+);
 
-const netReported = amount("net_reported", "the net when the month was reported");
+const netReportedColumn = amount("net_reported", "the net when the month was reported");
 
-const netNow = amount("net_now");
+const netNowColumn = amount("net_now");
 
-const difference = amount("difference", "`net_now` minus `net_reported`");
+const differenceColumn = amount("difference", "`net_now` minus `net_reported`");
 
 export const restatements: View = {
   name: "restatements",
@@ -132,12 +135,12 @@ export const restatements: View = {
     "one row per closed month and currency, with the net amount as reported and the current net amount; `restated_orders` lists the changed orders; " +
     "`export sales_by_month --as-of` with the time in `reported_at` returns all figures as of that time",
   columns: [
-    month,
-    currency,
-    reportedAt,
-    netReported,
-    netNow,
-    difference,
+    monthColumn,
+    currencyColumn,
+    reportedAtColumn,
+    netReportedColumn,
+    netNowColumn,
+    differenceColumn,
     integer("orders", "the number of orders whose net changed"),
   ],
   date: "month",
@@ -152,25 +155,25 @@ export const restatements: View = {
     GROUP BY month, currency HAVING reported_at IS NOT NULL ORDER BY month, currency`,
 };
 
-const orderColumnNames =
+const orderColumnsSql =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
 /** The current versions of orders that have changed or been removed since a month was first reported. */
-const currentVersions = `now AS (
-      SELECT *, ${selectOrderFigures} FROM (
-        SELECT ${orderColumnNames}, synced_at AS since_at, 1 AS present FROM orders
-        UNION ALL SELECT ${orderColumnNames}, removed_at, 0 FROM orders_removed)
+const currentVersionsSql = `now AS (
+      SELECT *, ${orderFiguresSql} FROM (
+        SELECT ${orderColumnsSql}, synced_at AS since_at, 1 AS present FROM orders
+        UNION ALL SELECT ${orderColumnsSql}, removed_at, 0 FROM orders_removed)
       WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized})`;
 
-const reportedMonths = `months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
+const reportedMonthsSql = `months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
       FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized})`;
 
 /**
  * Each order in `now`, with the months whose sums it may have changed since they were reported: the order's current
  * month, and its month when that month was reported. `version_id` is the order's version at that time.
  */
-const changedMonths = `pairs AS (
+const changedMonthsSql = `pairs AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
           WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
       FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
@@ -180,7 +183,7 @@ const changedMonths = `pairs AS (
           JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
 
 /** The amount and currency of each order, both when its month was reported and now, and the kind of change. */
-const oldAndNewStates = `states AS (
+const oldAndNewStatesSql = `states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
         n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
@@ -195,7 +198,7 @@ const oldAndNewStates = `states AS (
  * The net of each order, both when its month was reported and now. Each amount counts in its own currency, so an order
  * whose currency has changed has two rows.
  */
-const restatedNets = `restated AS (
+const restatedNetsSql = `restated AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
       FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
         UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
@@ -207,14 +210,14 @@ export const restatedOrders: View = {
     "one row per order whose net has changed since its month was reported; " +
     "an order that moved to a different month or currency has one row for the old and one for the new",
   columns: [
-    month,
-    currency,
-    reportedAt,
+    monthColumn,
+    currencyColumn,
+    reportedAtColumn,
     text("order_id"),
     ...orderColumns("order_number", "order_date"),
-    netReported,
-    netNow,
-    difference,
+    netReportedColumn,
+    netNowColumn,
+    differenceColumn,
     text(
       "what",
       "`late` (first seen after the report), `refunded`, `cancelled`, `reinstated` (no longer cancelled), `withdrawn` (the API no longer returns it), `returned`, `redated`, `currency` or `amount`",
@@ -227,11 +230,11 @@ export const restatedOrders: View = {
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   reads: ["host_names", "orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReadsSql}, ${orderVersionsSql},
-    ${currentVersions},
-    ${reportedMonths},
-    ${changedMonths},
-    ${oldAndNewStates},
-    ${restatedNets}
+    ${currentVersionsSql},
+    ${reportedMonthsSql},
+    ${changedMonthsSql},
+    ${oldAndNewStatesSql},
+    ${restatedNetsSql}
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
     r.what, r.seen_at, ${selectHost("o.host_id")}
@@ -241,7 +244,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
 
 const [oldAmount, newAmount] = ["c.old", "c.new"].map((value) => `coalesce(${numberFromSqlText(value)}, 0)`);
 
-const millisecondsBetween = (from: string, to: string) =>
+const millisecondsBetweenSql = (from: string, to: string) =>
   `CAST(round((julianday(${to}) - julianday(${from})) * 86400000) AS INTEGER)`;
 
 /** A change from null to 0 does not count as a refund. */
@@ -253,8 +256,8 @@ export const lateRefunds: View = {
   columns: [
     text("order_id"),
     ...orderColumns("order_number", "order_date"),
-    month,
-    currency,
+    monthColumn,
+    currencyColumn,
     amount("refunded_amount", "negative if a refund was reversed"),
     integer("days_at_least", "whole days from the order to the last time it was seen without the refund"),
     integer("days_at_most", "days from the order to the first time it was seen with the refund, rounded up"),
@@ -268,8 +271,8 @@ WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
   reads: ["changes", "host_names", "orders"],
   sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
       round(${newAmount} - ${oldAmount}, 6) AS refunded_amount,
-      max(0, ${millisecondsBetween("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
-      max(0, (${millisecondsBetween("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
+      max(0, ${millisecondsBetweenSql("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
+      max(0, (${millisecondsBetweenSql("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
       c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
     FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
     WHERE c.resource = 'orders' AND c.field = 'refund_amount'

@@ -69,7 +69,7 @@ export function isUtcTime(column: string): boolean {
  */
 export const materialized = "LIMIT -1";
 
-export const orderCounts: readonly ViewColumn[] = [
+export const orderCountColumns: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
   integer("cancelled_orders", "cancelled orders, which are not part of any other figure"),
   integer(
@@ -79,34 +79,34 @@ export const orderCounts: readonly ViewColumn[] = [
 ];
 
 /** An order's amounts. Null amounts count as 0. */
-export const orderAmounts: readonly ViewColumn[] = [
+export const orderAmountColumns: readonly ViewColumn[] = [
   amount("gross_amount", "`total_amount` of the orders that count"),
   amount("refunded_amount", "`refund_amount` of the orders that count"),
   amount("net_amount", "gross minus refunded"),
   amount("commission_amount", "the commission that hosts have earned; the API does not report payments"),
 ];
 
-export const orderFigures: readonly ViewColumn[] = [...orderCounts, ...orderAmounts];
+export const orderFigureColumns: readonly ViewColumn[] = [...orderCountColumns, ...orderAmountColumns];
 
-export const currency = text(
+export const currencyColumn = text(
   "currency",
   "amounts in different currencies are never added; null if the API reports no currency",
 );
-export const month = text("month", "in UTC, `2026-10`");
-export const day = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
+export const monthColumn = text("month", "in UTC, `2026-10`");
+export const dayColumn = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
 
-export const orderFigureNames = orderFigures.map(({ name }) => name).join(", ");
+export const orderFigureNamesSql = orderFigureColumns.map(({ name }) => name).join(", ");
 
-export const orderFigureSums = [
-  ...orderCounts.map(({ name }) => `sum(${name}) AS ${name}`),
-  ...orderAmounts.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
+export const orderFigureSumsSql = [
+  ...orderCountColumns.map(({ name }) => `sum(${name}) AS ${name}`),
+  ...orderAmountColumns.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
 ].join(", ");
 
 /**
  * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's number.
  * Otherwise, it is rounded to six decimal places, which hides floating-point errors.
  */
-export const selectOrderFigures = [
+export const orderFiguresSql = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
   ["cancelled_orders", "INTEGER", "is_cancelled IS 1"],
   ["orders_without_total", "INTEGER", "is_cancelled IS NOT 1 AND total_amount IS NULL"],
@@ -128,17 +128,17 @@ export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
 
-export const hostUsername: ViewColumn = text("host_username", "the host's handle");
+export const hostUsernameColumn: ViewColumn = text("host_username", "the host's handle");
 
-export const hostLabel: ViewColumn = text(
+export const hostLabelColumn: ViewColumn = text(
   "host_label",
   "the handle, the full name, or the first eight characters of the ID",
 );
 
 export const hostColumns: readonly ViewColumn[] = [
   text("host_id", "the host's user ID"),
-  hostUsername,
-  hostLabel,
+  hostUsernameColumn,
+  hostLabelColumn,
 ];
 
 /**

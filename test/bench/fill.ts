@@ -14,6 +14,6 @@ const page = 5_000;
 for (let from = 0; from < Number(count); from += page) {
   const brand = createBrand({ seed: from, orders: Math.min(page, Number(count) - from), now });
   const values = brand.orders.map((order) => JSON.parse(JSON.stringify(order)) as JsonObject);
-  mirror.db.transaction(() => records.write(values, { readAt: now }))();
+  mirror.db.transaction(() => records.write(values, { requestedAt: now }))();
 }
 mirror.db.close();

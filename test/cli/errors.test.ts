@@ -259,7 +259,7 @@ test("an argument that contains a key in use is rejected, and not repeated", asy
 
 test("in messages, hints and stack traces, control characters are escaped, and keys are redacted", () => {
   const deps = testDeps();
-  deps.keys.add("brk_secret");
+  deps.apiKeys.add("brk_secret");
   const text = "brk_secret \u001b[2J";
   reportError(
     new ConfigurationError(text, { hint: text, cause: new Error(text) }),

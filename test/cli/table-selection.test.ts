@@ -75,7 +75,10 @@ test("--as-of warns about data first read after that time, a ranking replaced si
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });
   const ranking = [{ host: null, clicks: 1 }];
-  writeRead(mirror, "analytics-hosts", ranking, { at: "2026-11-01T06:00:00.000Z", context: { position: 0 } });
+  writeRead(mirror, "analytics-hosts", ranking, {
+    at: "2026-11-01T06:00:00.000Z",
+    parameters: { position: 0 },
+  });
   mirror.transaction(() => saveRanking(mirror, Date.parse("2026-11-01T18:00:00Z"), ranking));
   const at = Date.parse("2026-11-01T12:00:00Z");
   const names = ["hosts", "hosts_by_month"];

@@ -9,8 +9,8 @@ import { writeJsonInfo } from "../../src/store/database.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
 import { writeOwner } from "../../src/store/owner.js";
 import {
-  beginRun,
   type FailedCommand,
+  insertRun,
   updateRun,
   writeAccessDenial,
   writeFailedCommand,
@@ -32,7 +32,7 @@ function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): 
 const covered = (from: string, to: string) => ({
   from: Date.parse(from),
   to: Date.parse(to),
-  readAt: now,
+  requestedAt: now,
   runId: 1,
 });
 
@@ -149,7 +149,7 @@ test.each([
 
 test("status does not mention older records while the first sync has not finished", async () => {
   const mirror = await makeMirror();
-  beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
+  insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
   recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
   mirror.db.close();
   const { out } = await brandapi(["status", "--db", mirror.path], { clock });
@@ -200,7 +200,7 @@ test("status treats data as stale if the clock was fast during the sync, and nev
 test("status shows the last error until a run succeeds", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
-  const run = beginRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
+  const run = insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
   updateRun(mirror, run, {
     finished_at: "2026-11-02T02:00:10.000Z",
     outcome: "failed",
@@ -229,7 +229,7 @@ test("status shows the findings of the last `verify` until a later sync replaces
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
     const at = `2026-11-02T0${hour}:00:00.000Z`;
-    updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
+    updateRun(mirror, insertRun(mirror, "orders", at), { finished_at: at, outcome, error });
   };
   const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
   end(1, "verified", "orders has 15228 records that have not been read yet");
@@ -251,7 +251,7 @@ test("status --max-age names each reason for denied access once, the resources t
   deny("orders", "The plan is too small.", "check the plan");
   deny("roster", "The plan is too small.", "check the plan");
   deny("content", "The key lacks a scope.", "check the plan");
-  const run = beginRun(mirror, "gifts", at);
+  const run = insertRun(mirror, "gifts", at);
   updateRun(mirror, run, { finished_at: at, outcome: "failed", error: "The API is away." });
   const status = async (...words: string[]) =>
     await brandapi(["status", ...words, "--db", mirror.path], { clock });
@@ -325,7 +325,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   lock.release();
   expect(await status()).not.toContain("in progress");
   const at = "2026-11-02T05:00:00.000Z";
-  const run = beginRun(mirror, "orders", at);
+  const run = insertRun(mirror, "orders", at);
   updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
   expect(await status()).toContain("1 order has a bad date: run `brandapi verify orders --repair`");
   expect(await status()).not.toContain("the last run was");
@@ -339,7 +339,7 @@ test("status shows denied access together with the findings of an earlier `verif
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
     const at = `2026-11-02T0${hour}:00:00.000Z`;
-    updateRun(mirror, beginRun(mirror, "orders", at), { finished_at: at, outcome, error });
+    updateRun(mirror, insertRun(mirror, "orders", at), { finished_at: at, outcome, error });
     return at;
   };
   end(1, "verified", "2 orders differ");
@@ -384,14 +384,14 @@ test.each([
     "from the start",
     "2 days",
   ],
-])("for data up to %s, status prints %s", async (_, _result, to, readAt, range, age) => {
+])("for data up to %s, status prints %s", async (_, _result, to, requestedAt, range, age) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-  beginRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
+  insertRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
   const start = {
     from: Number.NEGATIVE_INFINITY,
     to: Date.parse(to),
-    readAt: Date.parse(readAt),
+    requestedAt: Date.parse(requestedAt),
     runId: 1,
   };
   recordCoverage(mirror, "orders", start);

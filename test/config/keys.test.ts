@@ -71,7 +71,7 @@ test.each(Object.entries(sources))(
 
 test("a key is redacted in progress lines, notes, warnings and error details", () => {
   const deps = testDeps();
-  deps.keys.add(key);
+  deps.apiKeys.add(key);
   const reporter = new TerminalReporter(deps, { verbose: true });
   for (const print of [reporter.detail, reporter.note, reporter.warn]) print(`Bearer ${key}`);
   reporter.begin({ name: key }).end(`read with ${key}`);

@@ -100,7 +100,7 @@ test("flags override environment variables, which override the profile", async (
 test("after the settings have been read, their key is redacted in all output", () => {
   const deps = world({ env: { BRANDAPI_KEY: " brk_a\n" } });
   readSettings({}, deps);
-  expect([...deps.keys]).toEqual(["brk_a"]);
+  expect([...deps.apiKeys]).toEqual(["brk_a"]);
 });
 
 test.each([

@@ -10,7 +10,7 @@ import { typedTables } from "../../src/query/readable-tables.js";
 import type { TableShape } from "../../src/resources/table-shape.js";
 import type { Mirror } from "../../src/store/database.js";
 import { redactMirror } from "../../src/store/redact-mirror.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
@@ -36,7 +36,7 @@ test("a Singer bookmark is valid only for the mirror that contains its run, even
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: at(2) });
   expect(readBookmark(mirror)).toEqual({ run: `2 ${at(2)} ${at(2)}`, record_id: 2, version_id: 1 });
-  const run = beginRun(mirror, "orders", at(3));
+  const run = insertRun(mirror, "orders", at(3));
   const bookmark = readBookmark(mirror);
   expect(bookmark.run).toBe(`3 ${at(3)} `);
   updateRun(mirror, run, { finished_at: at(4), outcome: "done" });

@@ -9,7 +9,7 @@ import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthl
 import type { Row } from "../../src/query/open-rows.js";
 import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
 import { type Mirror, writeInfo } from "../../src/store/database.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, updateRun } from "../../src/store/runs.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
@@ -76,7 +76,7 @@ test("a Delta version of a view counts as verified, up to the oldest sync, only 
   writeRead(mirror, "analytics-clicks", [], { at: at(1) });
   writeRead(mirror, "roster", [], { at: at(3) });
   expect(stateOf("hosts_by_month")).toEqual({ brand: "fern", run: 2, verified: true, through: at(1) });
-  const run = beginRun(mirror, "orders", at(4));
+  const run = insertRun(mirror, "orders", at(4));
   updateRun(mirror, run, { finished_at: at(4), outcome: "done", verified: false });
   expect(stateOf("orders")).toEqual({ brand: "fern", run: 4, verified: false, through: at(2) });
   expect(stateOf("hosts_by_month")).toMatchObject({ run: 4, verified: false });

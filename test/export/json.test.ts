@@ -129,9 +129,9 @@ test("a JSON export contains one object per row for child tables and monthly cli
         top_products: [],
       },
     ],
-    { context: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null } },
+    { parameters: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null } },
   );
-  writeRead(mirror, "survey-results", [{ id: "r", answers: [1, 2] }], { context: { survey_id: "s" } });
+  writeRead(mirror, "survey-results", [{ id: "r", answers: [1, 2] }], { parameters: { survey_id: "s" } });
   mirror.db.close();
   const items = JSON.parse(await exported(mirror.path, "order_line_items", "--json"));
   expect(items).toMatchObject([

@@ -86,7 +86,7 @@ test("--since and --until filter daily clicks by date, and changes by the time a
   const mirror = await makeMirror();
   const timeseries = ["2026-10-01", "2026-10-02", "2026-10-03"].map((date) => ({ date }));
   writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries, top_hosts: [], top_products: [] }], {
-    context: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null },
+    parameters: { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null },
   });
   writeRead(mirror, "orders", [anOrder(1)]);
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 5 })], { at: "2026-11-02T00:00:00.000Z" });

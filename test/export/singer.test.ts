@@ -384,7 +384,7 @@ test("a Singer export sends the ID of each host, even if the profile omits the f
 test("a Singer export sends all rows of a table without a history every time", async () => {
   const home = makeHome();
   const mirror = await makeMirror();
-  writeRead(mirror, "analytics-hosts", [{ host: { id: "h" }, clicks: 1 }], { context: { position: 0 } });
+  writeRead(mirror, "analytics-hosts", [{ host: { id: "h" }, clicks: 1 }], { parameters: { position: 0 } });
   mirror.db.close();
   const tgt = target();
   for (let n = 0; n < 2; n += 1) {

@@ -210,7 +210,7 @@ export class World {
       api: client,
       clock: this.clock,
       signal: deps.signal,
-      keys: deps.keys,
+      apiKeys: deps.apiKeys,
       reporter: silentReporter,
       options: { ...defaultOptions, ...flags },
       cachedTotals: new Map(),

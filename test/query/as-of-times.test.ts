@@ -27,7 +27,7 @@ function writeRanking(mirror: Mirror, time: string, clicks: Readonly<Record<stri
     ...{ clicks: count, buy_now_clicks: 2, orders: 3, sales: 4.5 },
   }));
   for (const [position, entry] of entries.entries())
-    writeRead(mirror, "analytics-hosts", [entry], { at: time, position, context: { position } });
+    writeRead(mirror, "analytics-hosts", [entry], { at: time, position, parameters: { position } });
   mirror.transaction(() => saveRanking(mirror, Date.parse(time), entries));
 }
 
@@ -167,12 +167,12 @@ test("the warnings for --as-of name resources that were first read later, and ta
   writeRanking(mirror, at(2), { a: 1 });
   const summary = { host: { id: "h" }, total_clicks: 1, orders: 1, revenue: 1, conversion_rate: 1 };
   const clicks: JsonObject = { summary: {}, timeseries: [], top_hosts: [summary], top_products: [] };
-  const context = { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null };
+  const parameters = { period_start: "2026-10-01", period_end: "2026-10-31", group_by: "day", host_id: null };
   for (const [day, position] of [
     [2, 0],
     [4, 1],
   ] as const)
-    writeRead(mirror, "analytics-clicks", [clicks], { at: at(day), position, context });
+    writeRead(mirror, "analytics-clicks", [clicks], { at: at(day), position, parameters });
   const limits = async (name: string, time: string) =>
     (await readAsOf(mirror, [name], time, "SELECT 1")).limits;
   const none = { notYetRead: [], withoutHistory: [], isRankingReplaced: false };

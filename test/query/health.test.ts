@@ -4,7 +4,7 @@ import { resources } from "../../src/resources/registry.js";
 import { withCoveredRange, writeCoverage, writeFaultySlices } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import {
-  beginRun,
+  insertRun,
   type RunRow,
   updateRun,
   writeAccessDenial,
@@ -33,7 +33,7 @@ function healthOf(mirror: Mirror, name: string, options?: { maxAge?: number; isL
 
 /** Adds a run that started the given number of hours ago and read no records. */
 function addRun(mirror: Mirror, name: string, hours: number, columns: Partial<RunRow>): number {
-  const runId = beginRun(mirror, name, hoursAgo(hours));
+  const runId = insertRun(mirror, name, hoursAgo(hours));
   updateRun(mirror, runId, { finished_at: hoursAgo(hours), ...columns });
   return runId;
 }
@@ -82,7 +82,7 @@ test("an unverified sync counts as successful for orders, but not for surveys, w
 test("the status of surveys includes a row for survey results", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "s" }]);
-  writeRead(mirror, "survey-results", [{ id: "r" }, { id: "q" }], { context: { survey_id: "s" } });
+  writeRead(mirror, "survey-results", [{ id: "r" }, { id: "q" }], { parameters: { survey_id: "s" } });
   const { resources } = health(mirror, "surveys");
   expect(resources.map(({ resource, rows }) => [resource, rows])).toEqual([
     ["surveys", 1],
@@ -120,14 +120,14 @@ test.each([
 test("a run without an end time is reported as running if it is the newest and the mirror is locked, and otherwise as killed", async () => {
   const mirror = await makeMirror();
   addRun(mirror, "orders", 1, { outcome: "done" });
-  beginRun(mirror, "orders", hoursAgo(0.5));
+  insertRun(mirror, "orders", hoursAgo(0.5));
   const killed = { running: null, last_run: { outcome: "stopped", error: "killed" }, last_error: "killed" };
   expect(health(mirror, "orders", { isLocked: true })).toMatchObject({
     under_way: running,
     resources: [{ running: { started_at: hoursAgo(0.5) }, last_run: { outcome: "running", error: null } }],
   });
   expect(healthOf(mirror, "orders")).toMatchObject(killed);
-  beginRun(mirror, "roster", hoursAgo(0.1));
+  insertRun(mirror, "roster", hoursAgo(0.1));
   expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
 });
 
@@ -136,7 +136,7 @@ test("status merges adjacent date ranges that were read, and reports unread date
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
   writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });
   const range = (from: string, to: string, hours: number, runId = hours) => ({
-    ...{ from: Date.parse(from), to: Date.parse(to) - 1, readAt: now - hours * hour, runId },
+    ...{ from: Date.parse(from), to: Date.parse(to) - 1, requestedAt: now - hours * hour, runId },
   });
   const ranges = [
     { ...range("2026-01-01", "2026-02-01", 3), from: Number.NEGATIVE_INFINITY },

@@ -37,7 +37,7 @@ test("views label a host without a handle with its name or the first eight chara
     { at: at(3) },
   );
   for (const [position, row] of ranked.entries())
-    writeRead(mirror, "analytics-hosts", [row], { position, context: { position } });
+    writeRead(mirror, "analytics-hosts", [row], { position, parameters: { position } });
   const names = "host_id, host_username, host_label";
   for (const view of ["orders_net", "hosts_by_month", "commission_by_host", "late_refunds", "roster_changes"])
     expect([view, mirror.db.prepare(`SELECT ${names} FROM ${view} ORDER BY host_id`).all()]).toEqual([

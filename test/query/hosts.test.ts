@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RosterEntry } from "../../src/sandbox/roster-endpoint.js";
-import { beginRun } from "../../src/store/runs.js";
+import { insertRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeBrand } from "../support/brand.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -24,16 +24,16 @@ test("hosts_by_month contains the clicks and orders from the month's newest rank
     orderAt("d", october, host(null)),
     orderAt("e", october - 30 * day, host("h1")),
   ]);
-  const answer = (context: JsonObject, top_hosts: JsonObject[], at: string, position: number) =>
+  const answer = (parameters: JsonObject, top_hosts: JsonObject[], at: string, position: number) =>
     writeRead(mirror, "analytics-clicks", [{ summary: {}, timeseries: [], top_hosts, top_products: [] }], {
       at,
       position,
-      context: {
+      parameters: {
         period_start: "2026-10-01",
         period_end: "2026-10-31",
         group_by: "day",
         host_id: null,
-        ...context,
+        ...parameters,
       },
     });
   answer(
@@ -88,7 +88,7 @@ test("the hosts view has one row per host with figures from the ranking, and one
   const place = (n: number, of: JsonObject | null, orders: number, sales: number) =>
     writeRead(mirror, "analytics-hosts", [{ host: of, clicks: 5, buy_now_clicks: n, orders, sales }], {
       position: n,
-      context: { position: n },
+      parameters: { position: n },
     });
   place(1, host, 4, 20.25);
   place(2, null, 2, 0.1);
@@ -285,7 +285,7 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
   writeRead(mirror, "opportunities", [], { at: "2026-11-02T00:00:00.000Z", remove: ["gone"] });
   // A campaign is overdue at the time of the last completed campaign sync, and other runs do not count.
   writeRead(mirror, "roster", [], { at: "2026-12-24T00:00:00.000Z" });
-  beginRun(mirror, "opportunities", "2026-12-24T00:00:00.000Z");
+  insertRun(mirror, "opportunities", "2026-12-24T00:00:00.000Z");
   const none = {
     is_overdue: 0,
     deliverables_open: 0,

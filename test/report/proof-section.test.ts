@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createProofSection, describeProof, isProven, readProof } from "../../src/report/proof-section.js";
 import { withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
-import { beginRun, type RunOutcome, updateRun, writeVerifyFinding } from "../../src/store/runs.js";
+import { insertRun, type RunOutcome, updateRun, writeVerifyFinding } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -88,7 +88,7 @@ function addRun(
   columns: { error?: string; verified?: boolean; until?: string } = {},
 ) {
   const at = "2026-11-02T08:00:00.000Z";
-  const run = beginRun(mirror, "orders", at);
+  const run = insertRun(mirror, "orders", at);
   updateRun(mirror, run, { outcome, finished_at: "2026-11-02T08:05:00.000Z", ...columns });
   return run;
 }
@@ -138,7 +138,7 @@ test("the report's proof covers the continuous range of dates that the last veri
   const mirror = await makeMirror();
   expect(readProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
-    const range = { from: Date.parse(from), to: Date.parse(to), readAt: Date.parse(to), runId: 1 };
+    const range = { from: Date.parse(from), to: Date.parse(to), requestedAt: Date.parse(to), runId: 1 };
     const dates = new SyncState(mirror, "orders").dates();
     mirror.transaction(() => writeCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
   };
@@ -160,7 +160,7 @@ test("the report's proof covers the continuous range of dates that the last veri
   writeRead(mirror, "content", [], { at: "2026-11-02T07:00:00.000Z", whole: true });
   addRun(mirror, "verified", { verified: true, until: "2026-02-01T00:00:00.000Z" });
   writeRead(mirror, "orders", [], { at: "2026-11-02T09:00:00.000Z", whole: true });
-  const last = beginRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
+  const last = insertRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
   updateRun(mirror, last, { verified: false });
   expect(readProof(mirror, null).verified).toEqual({
     at: "2026-11-02T08:05:00.000Z",

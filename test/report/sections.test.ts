@@ -223,7 +223,7 @@ test("the report's monthly table has at most 13 months, and compares complete mo
 
 test("the report does not compare a month with the same month of the previous year if that was only partly read", async () => {
   const mirror = await makeMirror();
-  const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), readAt: 0, runId: 1 };
+  const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), requestedAt: 0, runId: 1 };
   mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
   const orders = [order("a", "2025-11-05", 100), order("b", "2026-11-05", 100)];
   writeRead(mirror, "orders", orders, { at: "2026-12-15T00:00:00.000Z" });

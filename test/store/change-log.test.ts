@@ -56,7 +56,7 @@ test("the old value of a missing record was last seen before the record went mis
 test("a value cannot have been last seen before it was first read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(2));
-  for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { readAt: Date.parse(at(day)) });
+  for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { requestedAt: Date.parse(at(day)) });
   expect(changes(mirror)).toMatchObject([
     { new: "3", since: at(2) },
     { new: "4", since: at(3) },
@@ -69,16 +69,16 @@ test("if a removed record returns as a faulty record, the change interval starts
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });
   writeRead(mirror, "orders", [], allDates(3));
   const store = new RecordWriter(mirror, orders, unrecordedRun(9));
-  mirror.transaction(() => store.write([refunded(0)], { readAt: Date.parse(at(4)), isFaulty: true }));
+  mirror.transaction(() => store.write([refunded(0)], { requestedAt: Date.parse(at(4)), isFaulty: true }));
   expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
 });
 
 test("a new record without a readable date is logged in a list, but not in a resource that is read by date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], allDates(2));
-  write(mirror, orders, [order("o1", { order_date: "soon" })], { readAt: Date.parse(at(3)) });
+  write(mirror, orders, [order("o1", { order_date: "soon" })], { requestedAt: Date.parse(at(3)) });
   expect(changes(mirror)).toEqual([]);
   writeRead(mirror, "roster", [{ relationship_id: "r1" }], allDates(4));
-  write(mirror, roster, [{ relationship_id: "r2" }], { readAt: Date.parse(at(5)) });
+  write(mirror, roster, [{ relationship_id: "r2" }], { requestedAt: Date.parse(at(5)) });
   expect(changes(mirror)).toMatchObject([{ kind: "added", since: at(4), seen: at(5) }]);
 });

@@ -6,7 +6,7 @@ import {
   countCurrent,
   countRemoved,
   countUndated,
-  findDate,
+  findMirroredDate,
   findNthDate,
   readCurrentIds,
   readCurrentKeys,
@@ -94,7 +94,7 @@ test("dates, IDs and keys are looked up only in the current records of a resourc
   mirror.transaction(() => store.remove([4, 5], Date.parse("2026-11-02")));
   const range = { from: first + 2 * day, to: first + 3 * day };
   expect(countUndated(mirror, "orders")).toBe(1);
-  expect([1, 3, 4, 99].map((id) => findDate(mirror, id))).toEqual([
+  expect([1, 3, 4, 99].map((id) => findMirroredDate(mirror, id))).toEqual([
     first + 3 * day,
     null,
     undefined,

@@ -12,7 +12,7 @@ import {
   writeCoverage,
   writeFaultySlices,
 } from "../../src/store/coverage.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -31,9 +31,9 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
   cover(1, [2_000, 2_999, 70_000], [1_000, 1_999, 60_000]);
   const state = cover(2, [2_500, 3_999, 90_000], [4_001, 4_999, 80_000]);
   const expected = [
-    { from: 1_000, to: 2_499, readAt: 60_000, runId: 1 },
-    { from: 2_500, to: 3_999, readAt: 90_000, runId: 2 },
-    { from: 4_001, to: 4_999, readAt: 80_000, runId: 2 },
+    { from: 1_000, to: 2_499, requestedAt: 60_000, runId: 1 },
+    { from: 2_500, to: 3_999, requestedAt: 90_000, runId: 2 },
+    { from: 4_001, to: 4_999, requestedAt: 80_000, runId: 2 },
   ];
   expect(state.coverage()).toEqual(expected);
   expect(readCoverage(mirror, orders.name)).toEqual(expected);
@@ -51,27 +51,27 @@ test.each([
 ])("%s counts as last read at the earliest read of its possible times", (_, date, last) => {
   const [from, to] = [Date.parse(date), Date.parse(last)];
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
-  const newer = { from, to: to - 1, readAt: late, runId: 2 };
-  const older = { from: to, to, readAt: early, runId: 1 };
+  const newer = { from, to: to - 1, requestedAt: late, runId: 2 };
+  const older = { from: to, to, requestedAt: early, runId: 1 };
   expect(findLastReadAt([newer, older], from)).toBe("2026-11-07T00:00:00.000Z");
   expect(findLastReadAt([newer], from)).toBeNull();
 });
 
 test("if a date is unreadable, findLastReadAt returns the time of the latest read of any date", () => {
-  const read = { from: 0, to: 999, readAt: 1_000, runId: 1 };
-  expect(findLastReadAt([read, { ...read, readAt: 5_000 }, { ...read, readAt: 2_000 }], null)).toBe(
+  const read = { from: 0, to: 999, requestedAt: 1_000, runId: 1 };
+  expect(findLastReadAt([read, { ...read, requestedAt: 5_000 }, { ...read, requestedAt: 2_000 }], null)).toBe(
     "1970-01-01T00:00:05.000Z",
   );
   expect(findLastReadAt([], null)).toBeNull();
 });
 
 test("a date with a fraction of a millisecond is covered by a range that ends in that millisecond", () => {
-  const range = { from: 7_000, to: 7_999, readAt: 0, runId: 1 };
+  const range = { from: 7_000, to: 7_999, requestedAt: 0, runId: 1 };
   expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });
 
 test("a date belongs to the last read that contains it, whether or not the read was faulty", () => {
-  const read = (from: number, to: number, runId: number) => ({ from, to, readAt: runId, runId });
+  const read = (from: number, to: number, runId: number) => ({ from, to, requestedAt: runId, runId });
   let dates: SyncedDates = { coverage: [], faultySlices: [] };
   dates = withCoveredRange(dates, read(0, 999, 1));
   dates = withFaultySlice(dates, { ...read(600, 699, 2), ...faulty });
@@ -89,7 +89,7 @@ test("a date belongs to the last read that contains it, whether or not the read 
 
 test("storing covered and faulty date ranges replaces the stored ones, and keeps a range without a start open", async () => {
   const mirror = await makeMirror();
-  const open = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 5_000, runId: 1 };
+  const open = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 5_000, runId: 1 };
   const [covered, slice] = [
     { ...open, from: 2_000, to: 2_999 },
     { ...open, ...faulty },
@@ -117,11 +117,11 @@ test("only runs whose counts agreed, or that compare no counts, confirm the date
     { outcome: "verified", differing: 0 },
   ] as const;
   const ids = runs.map((columns) => {
-    const id = beginRun(mirror, "orders", "2026-11-01T00:00:00.000Z");
+    const id = insertRun(mirror, "orders", "2026-11-01T00:00:00.000Z");
     updateRun(mirror, id, columns);
     return id;
   });
-  const coverage = ids.map((runId, n) => ({ from: n * 1_000, to: n * 1_000 + 999, readAt: 0, runId }));
+  const coverage = ids.map((runId, n) => ({ from: n * 1_000, to: n * 1_000 + 999, requestedAt: 0, runId }));
   mirror.transaction(() => writeCoverage(mirror, "orders", coverage));
   const confirmed = readConfirmedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
@@ -129,8 +129,8 @@ test("only runs whose counts agreed, or that compare no counts, confirm the date
 
 test("a run stores the covered dates of all runs as merged ranges, which replace the ranges that it stored before", async () => {
   const mirror = await makeMirror();
-  const first = { from: Number.NEGATIVE_INFINITY, to: 999, readAt: 0, runId: 1 };
-  const second = { from: 1_000, to: 1_999, readAt: 0, runId: 2 };
+  const first = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 0, runId: 1 };
+  const second = { from: 1_000, to: 1_999, requestedAt: 0, runId: 2 };
   mirror.transaction(() => {
     copyCoverageToRun(mirror, 1, [first]);
     for (const covered of [[first], [first, second]]) copyCoverageToRun(mirror, 2, covered);

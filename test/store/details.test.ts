@@ -6,13 +6,13 @@ import { surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import {
+  apiIdOrNull,
+  createRecordComparison,
   isCurrentRecord,
-  openRecordComparison,
-  readApiId,
   readCurrentRecords,
   readDetailIds,
 } from "../../src/store/records.js";
-import { beginRun, readRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, readRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
@@ -24,14 +24,14 @@ const detailed = { ...listed, deliverables: [{ id: "d1", title: "Reel" }], assig
 
 async function campaigns() {
   const mirror = await makeMirror();
-  const runId = beginRun(mirror, "opportunities", at(1));
+  const runId = insertRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
   /** @returns the numbers of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
-    const readAt = Date.parse(at(day));
+    const requestedAt = Date.parse(at(day));
     mirror.transaction(() =>
-      isDetail ? store.writeDetails(value, readAt) : store.write([value], { readAt }),
+      isDetail ? store.writeDetails(value, requestedAt) : store.write([value], { requestedAt }),
     );
     const { rows_new: added, rows_changed: changed } = readRun(mirror, runId);
     return { added, changed };
@@ -98,7 +98,7 @@ test("a list item is compared with the previous list item, not with the details"
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
-  const compare = openRecordComparison(mirror, opportunities);
+  const compare = createRecordComparison(mirror, opportunities);
   expect(compare(listed, "c1")).toBe("same");
   expect(compare({ ...listed, title: "Summer" }, "c1")).toBe("changed");
   expect(compare(listed, "c2")).toBe("absent");
@@ -139,7 +139,7 @@ test("removed records are not read, and current records can be selected by the e
   ]);
   const isCurrent = (key: string) => isCurrentRecord(mirror, "opportunities", key);
   expect(["c", "d/x", "e/x"].map(isCurrent)).toEqual([true, false, false]);
-  const compare = openRecordComparison(mirror, opportunities);
+  const compare = createRecordComparison(mirror, opportunities);
   expect(["c", "d/x", "e/x"].map((id) => compare({ id }, id))).toEqual(["same", "absent", "absent"]);
 });
 
@@ -148,14 +148,14 @@ test.each([
   ["its ID if the resource has no keys", analyticsHosts, { id: 7 }, "7"],
   ["null if it has no ID", opportunities, { title: "Spring" }, null],
 ])("the ID of a record in URLs is %s", (_, resource, value, expected) => {
-  expect(readApiId(resource, value)).toBe(expected);
+  expect(apiIdOrNull(resource, value)).toBe(expected);
 });
 
 test("details that are separate records are grouped by the record to which they belong", async () => {
   const mirror = await makeMirror();
   const results = { s1: [{ id: "a" }, { id: "b" }], s2: [{ id: "c" }, { id: "d" }] };
   for (const [survey_id, records] of Object.entries(results))
-    writeRecords(mirror, surveyResults, records, { context: { survey_id } });
+    writeRecords(mirror, surveyResults, records, { parameters: { survey_id } });
   mirror.db.exec("UPDATE records SET removed_at = '2026' WHERE key = 'd'");
   expect(readDetailIds(mirror, "survey-results", "survey_id")).toEqual(
     new Map([

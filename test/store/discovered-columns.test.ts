@@ -119,7 +119,7 @@ test.each<[string, JsonObject, object]>([
   ],
 ])("a field %s", async (_, record, expected) => {
   const mirror = await makeMirror();
-  write(mirror, surveyResults, [{ id: 1, ...record }], { context: { survey_id: "17" } });
+  write(mirror, surveyResults, [{ id: 1, ...record }], { parameters: { survey_id: "17" } });
   const select = "SELECT * FROM survey_results";
   const { id, synced_at, record_id, ...columns } = rows<JsonObject>(mirror, select)[0] ?? {};
   expect(columns).toEqual(expected);
@@ -182,7 +182,13 @@ test("temporary tables do not get new columns", async () => {
   const mirror = await makeMirror();
   const shapes = listTableShapes(gifts);
   createTables(mirror, shapes, "temp");
-  const record = { recordId: 1, value: { id: 1, color: "red" }, context: {}, sinceAt: "", removedAt: null };
+  const record = {
+    recordId: 1,
+    value: { id: 1, color: "red" },
+    parameters: {},
+    sinceAt: "",
+    removedAt: null,
+  };
   mirror.transaction(() => new Projection(mirror, shapes, "temp").write(record, { isNew: true }));
   expect(giftColumns(mirror)).toEqual([]);
   expect(rows(mirror, "SELECT record_id FROM temp.gifts")).toEqual([{ record_id: 1 }]);

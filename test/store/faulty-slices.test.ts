@@ -9,7 +9,7 @@ type Reading = Parameters<SyncState["applyReading"]>[0];
 const firstDay = { from: 0, to: 86_399_999 };
 const bothDays = { from: 0, to: 2 * 86_400_000 - 1 };
 const reading = { runId: 1, requestedAt: 1, isComplete: true, ids: [], changed: null };
-const faulty = { ids: [], added: [], fault: "a fault" };
+const faulty = { ids: [], addedIds: [], fault: "a fault" };
 
 async function withUndatedOrder() {
   const mirror = await makeMirror();
@@ -17,7 +17,7 @@ async function withUndatedOrder() {
   const state = new SyncState(mirror, orders.name);
   const apply = (given: Pick<Reading, "range" | "faulty"> & Partial<Reading>) =>
     mirror.transaction(() => state.applyReading({ ...reading, ...given }));
-  apply({ range: firstDay, faulty: { ...faulty, ids: [1], added: [1] } });
+  apply({ range: firstDay, faulty: { ...faulty, ids: [1], addedIds: [1] } });
   return { state, apply };
 }
 
@@ -25,7 +25,7 @@ test("if a partial read replaces faulty date ranges, the undated records of thos
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
   expect(state.faultySlices()).toEqual([
-    { ...bothDays, readAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
+    { ...bothDays, requestedAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
   expect(state.missing.all()).toEqual([]);
 });
@@ -55,7 +55,7 @@ test("a record that the API returned for a different date is marked as missing o
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => {
     state.applyReading({ ...reading, range: day(1), ids: [2, 3], faulty: null });
-    const added = { ...faulty, ids: [1, 2, 3], added: [1, 2] };
+    const added = { ...faulty, ids: [1, 2, 3], addedIds: [1, 2] };
     state.applyReading({ ...reading, range: day(2), faulty: added });
   });
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);

@@ -42,7 +42,7 @@ test.each<[string, Json, string]>([
   ],
 ])("a host's name is %s", async (_, host, expected) => {
   const mirror = await makeMirror();
-  write(mirror, content, [{ source: "upload", id: "f", created_at: at(1), host }], { readAt: ms(1) });
+  write(mirror, content, [{ source: "upload", id: "f", created_at: at(1), host }], { requestedAt: ms(1) });
   expect(namesOf(mirror)).toEqual([expected]);
 });
 
@@ -72,7 +72,7 @@ test("each change of a host's name is stored, from the first record of a respons
       mirror,
       orders,
       hosts.map((host, n) => order(`o${day}-${n}`, { host })),
-      { readAt: ms(day) },
+      { requestedAt: ms(day) },
     );
   send(2, ada("Lace"), ada("Old"));
   send(3, ada("Lace"));
@@ -101,7 +101,7 @@ test("rebuilt host names include those in earlier versions of records, sorted by
   const before = namesOf(mirror);
   expect(before).toEqual(["01 ada Ada First", "02 ada Ada Second", "03 ada Ada Third", "04 ada Ada Second"]);
   mirror.transaction(() => {
-    mirror.run("UPDATE host_names SET name = 'wrong'");
+    mirror.execute("UPDATE host_names SET name = 'wrong'");
     rebuildHostNames(mirror);
   });
   expect(namesOf(mirror)).toEqual(before);
@@ -133,7 +133,7 @@ test("readHosts finds every host in current records and earlier versions, and li
     [1, "Eve"],
     [2, "Ada"],
   ] as const)
-    write(mirror, roster, [{ relationship_id: name, host: host("current", name) }], { readAt: ms(day) });
+    write(mirror, roster, [{ relationship_id: name, host: host("current", name) }], { requestedAt: ms(day) });
   write(mirror, recommendations, [
     { host: { id: "h2", name: "Bo" }, products: [{ host_id: "h3", host_username: "cy" }] },
   ]);

@@ -151,7 +151,7 @@ test("a changed record replaces its child rows, even if it has fewer of them, an
   const mirror = await makeMirror();
   const items = (...skus: string[]) => ({ line_items: skus.map((sku) => ({ sku })) });
   write(mirror, orders, [order("o1", items("a", "b")), order("o2", items("c"))]);
-  write(mirror, orders, [order("o1", items("d"))], { readAt: Date.parse("2026-11-02") });
+  write(mirror, orders, [order("o1", items("d"))], { requestedAt: Date.parse("2026-11-02") });
   expect(rows(mirror, "SELECT order_id, sku FROM order_line_items ORDER BY row_id")).toEqual([
     { order_id: "o1", sku: "d" },
     { order_id: "o2", sku: "c" },
@@ -160,12 +160,12 @@ test("a changed record replaces its child rows, even if it has fewer of them, an
 
 test("request parameters fill the columns of a record and of its child rows", async () => {
   const mirror = await makeMirror();
-  const context = { period_start: "2026-10-01", group_by: "day" };
+  const parameters = { period_start: "2026-10-01", group_by: "day" };
   const record = { period_start: "ignored", timeseries: [{ date: "2026-10-02", total_clicks: 3 }] };
-  write(mirror, analyticsClicks, [record], { context });
-  expect(rows(mirror, "SELECT period_start, group_by FROM analytics_clicks_periods")).toEqual([context]);
+  write(mirror, analyticsClicks, [record], { parameters });
+  expect(rows(mirror, "SELECT period_start, group_by FROM analytics_clicks_periods")).toEqual([parameters]);
   expect(rows(mirror, "SELECT period_start, group_by, date, total_clicks FROM analytics_clicks")).toEqual([
-    { ...context, date: "2026-10-02", total_clicks: 3 },
+    { ...parameters, date: "2026-10-02", total_clicks: 3 },
   ]);
 });
 

@@ -54,7 +54,7 @@ test("the ranking history converts totals that the API sends as strings to numbe
 test("an unchanged row of the host ranking gets the time of its newest read, because its versions are not stored", async () => {
   const mirror = await makeMirror();
   for (const day of ["2026-11-01", "2026-11-02"])
-    write(mirror, analyticsHosts, [row("a", 5)], { readAt: Date.parse(day) });
+    write(mirror, analyticsHosts, [row("a", 5)], { requestedAt: Date.parse(day) });
   expect(mirror.selectValues("SELECT synced_at FROM analytics_hosts")).toEqual(["2026-11-02T00:00:00.000Z"]);
 });
 

@@ -43,7 +43,7 @@ async function filledMirror() {
   const many = Array.from({ length: 1_203 }, (_, n) => order(`o${n}`, { commission_amount: n / 4 }));
   write(mirror, orders, many);
   write(mirror, orders, [order("o1", { currency: "USD", line_items: [] })], {
-    readAt: Date.parse("2026-11-02"),
+    requestedAt: Date.parse("2026-11-02"),
   });
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const [removed] = rows<{ record_id: number }>(mirror, "SELECT record_id FROM records WHERE key = 'o7'");
@@ -126,7 +126,7 @@ test("tables that match the declarations are not rebuilt", async () => {
 test("a rebuild corrects the dates of records and the months of their earlier versions, and indexes tables with rows", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1"), order("o2", { order_date: "soon" })]);
-  write(mirror, orders, [order("o1", { total_amount: 5 })], { readAt: Date.parse("2026-11-02") });
+  write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });
   mirror.db.exec("UPDATE records SET dated_at = 5; UPDATE record_versions SET month = 'older'");
   rebuildTables(mirror, [orders, roster]);
   expect(mirror.selectValues("SELECT dated_at FROM records")).toEqual([
@@ -142,7 +142,7 @@ test("a rebuild corrects the dates of records and the months of their earlier ve
 test("a rebuild of one resource leaves the months of other resources' versions unchanged", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
-  write(mirror, orders, [order("o1", { total_amount: 5 })], { readAt: Date.parse("2026-11-02") });
+  write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });
   rebuildTables(mirror, [content]);
   expect(mirror.selectValues("SELECT month FROM record_versions")).toEqual(["2026-10"]);
 });

@@ -12,7 +12,10 @@ export function write(
   mirror: Mirror,
   resource: Resource,
   records: readonly Json[],
-  { readAt = Date.parse("2026-11-01"), context }: { readAt?: number; context?: JsonObject } = {},
+  {
+    requestedAt = Date.parse("2026-11-01"),
+    parameters,
+  }: { requestedAt?: number; parameters?: JsonObject } = {},
 ): string[] {
   const messages: string[] = [];
   const note = (text: string) => void messages.push(text);
@@ -20,7 +23,7 @@ export function write(
     runId: 1,
     reporter: { note, warn: note },
   });
-  mirror.db.transaction(() => writer.write(records, { readAt, ...(context && { context }) }))();
+  mirror.db.transaction(() => writer.write(records, { requestedAt, ...(parameters && { parameters }) }))();
   return messages;
 }
 

@@ -5,22 +5,22 @@ import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { RecordWriter, type WriteOptions, type WrittenRecords } from "../../src/store/record-writer.js";
-import { beginRun, readRun } from "../../src/store/runs.js";
+import { insertRun, readRun } from "../../src/store/runs.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 import { order } from "./record-mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
-const readAt = (day: number) => Date.parse(at(day));
+const requestedAt = (day: number) => Date.parse(at(day));
 
 /** Opens a new mirror in which every write belongs to one run. */
 async function writing(resource: Resource) {
   const mirror = await makeMirror();
-  const runId = beginRun(mirror, resource.name, at(1));
+  const runId = insertRun(mirror, resource.name, at(1));
   const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
   const write = (records: readonly Json[], options: Partial<WriteOptions> = {}): WrittenRecords =>
-    mirror.transaction(() => writer.write(records, { readAt: readAt(1), ...options }));
+    mirror.transaction(() => writer.write(records, { requestedAt: requestedAt(1), ...options }));
   const counts = () => {
     const { rows_changed, rows_new, rows_removed } = readRun(mirror, runId);
     return [rows_new, rows_changed, rows_removed];
@@ -38,16 +38,16 @@ test("the records of a response are written, and further copies of a record are 
   const ids = (names: readonly string[]) => names.map((name) => dated(name, date));
   expect(write(ids(["o1", "o2", "o3"]))).toEqual({
     ids: [1, 2, 3],
-    added: [1, 2, 3],
+    addedIds: [1, 2, 3],
     copies: [],
-    addedOrChanged: 3,
+    changeCount: 3,
   });
   const copies = [dated("o4", date, 5), dated("o1", date, 6), dated("o3", earlier)];
   expect(write([dated("o4", date), dated("o1", date, 7), dated("o2", date), ...copies])).toEqual({
     ids: [4, 1, 2],
-    added: [4],
+    addedIds: [4],
     copies: [4, 1, 3].map((id, n) => ({ id, value: copies[n] })),
-    addedOrChanged: 2,
+    changeCount: 2,
   });
   expect(counts()).toEqual([4, 1, 0]);
   expect(mirror.selectValues("SELECT total_amount FROM orders ORDER BY id")).toEqual([7, 10, 10, 10]);
@@ -71,15 +71,15 @@ test("a record is removed once, and becomes current again even if its date is ol
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {
-    writer.remove([99, 1], readAt(2));
-    writer.remove([1], readAt(3));
+    writer.remove([99, 1], requestedAt(2));
+    writer.remove([1], requestedAt(3));
   });
   expect(counts()).toEqual([2, 0, 1]);
   expect(
     mirror.selectRows("SELECT record_id, since_at, removed_at FROM records WHERE record_id = 1"),
   ).toEqual([{ record_id: 1, since_at: at(2), removed_at: at(2) }]);
   expect(mirror.selectValues("SELECT kind FROM changes")).toEqual(["removed"]);
-  expect(write([dated("o1", earlier)])).toMatchObject({ copies: [], addedOrChanged: 1 });
+  expect(write([dated("o1", earlier)])).toMatchObject({ copies: [], changeCount: 1 });
   expect(mirror.selectValues("SELECT id FROM orders ORDER BY id")).toEqual(["o1", "o2"]);
   expect(mirror.selectValues("SELECT id FROM orders_removed")).toEqual([]);
 });
@@ -89,8 +89,8 @@ test("RecordWriter.replace overwrites a mirrored record even with an older date,
   write([dated("o1", date)]);
   mirror.transaction(() => {
     for (const sent of [dated("o1", earlier), dated("o1", earlier), dated("o2", date)])
-      writer.replace(sent, readAt(2));
-    writer.writeDetails(dated("o2", date), readAt(2));
+      writer.replace(sent, requestedAt(2));
+    writer.writeDetails(dated("o2", date), requestedAt(2));
   });
   expect(counts()).toEqual([1, 1, 0]);
   expect(mirror.selectRows("SELECT order_date, synced_at FROM orders")).toEqual([
@@ -101,11 +101,11 @@ test("RecordWriter.replace overwrites a mirrored record even with an older date,
 
 test("a record that is read with different request parameters counts as changed", async () => {
   const { mirror, write } = await writing(analyticsClicks);
-  const context = (group_by: string) => ({ context: { group_by } });
-  write([{ total_clicks: 1 }], context("day"));
-  expect(write([{ total_clicks: 1 }], context("day")).addedOrChanged).toBe(0);
+  const grouped = (group_by: string) => ({ parameters: { group_by } });
+  write([{ total_clicks: 1 }], grouped("day"));
+  expect(write([{ total_clicks: 1 }], grouped("day")).changeCount).toBe(0);
   for (const changed of [1, 0])
-    expect(write([{ total_clicks: 1 }], context("month")).addedOrChanged).toBe(changed);
+    expect(write([{ total_clicks: 1 }], grouped("month")).changeCount).toBe(changed);
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
@@ -127,8 +127,8 @@ test("a record's details are unchanged if the API returns them with a different 
   ];
   write([listed]);
   mirror.transaction(() => {
-    writer.writeDetails(details, readAt(2));
-    writer.writeDetails({ note: "a", ...listed }, readAt(3));
+    writer.writeDetails(details, requestedAt(2));
+    writer.writeDetails({ note: "a", ...listed }, requestedAt(3));
   });
   expect(counts()).toEqual([1, 0, 0]);
   expect(mirror.selectRows("SELECT json, list_json, since_at, detailed_at FROM records")).toEqual([

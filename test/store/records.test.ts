@@ -8,7 +8,7 @@ import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { diffRecords } from "../../src/store/record-diff.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { beginRun, readRun } from "../../src/store/runs.js";
+import { insertRun, readRun } from "../../src/store/runs.js";
 import { readUnexpectedColumns } from "../../src/store/schema-issues.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
@@ -186,9 +186,9 @@ test("a new URL signature is stored in the record and its row, but not logged as
     attachments: [{ url: `https://cdn.test/b.pdf?sig=${n}`, filename: "b.pdf" }],
   });
   writeRead(mirror, "opportunities", [campaign(1)], { at: "2026-11-01T00:00:00.000Z" });
-  const runId = beginRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
+  const runId = insertRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
-  mirror.transaction(() => store.write([campaign(2)], { readAt: Date.parse("2026-11-02") }));
+  mirror.transaction(() => store.write([campaign(2)], { requestedAt: Date.parse("2026-11-02") }));
   expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
   expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
     { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
@@ -201,11 +201,11 @@ test("a new URL signature is stored in the record and its row, but not logged as
   ]);
   for (const table of ["changes", "record_versions"])
     expect(rows(mirror, `SELECT * FROM ${table}`)).toEqual([]);
-  const readAt = Date.parse("2026-11-03");
+  const requestedAt = Date.parse("2026-11-03");
   mirror.transaction(() => {
-    store.write([{ ...campaign(3), title: "Spring" }], { readAt });
-    for (const title of ["Spring", "Summer"]) store.writeDetails({ ...campaign(4), title }, readAt);
-    store.writeDetails({ ...campaign(5), title: "Autumn" }, readAt);
+    store.write([{ ...campaign(3), title: "Spring" }], { requestedAt });
+    for (const title of ["Spring", "Summer"]) store.writeDetails({ ...campaign(4), title }, requestedAt);
+    store.writeDetails({ ...campaign(5), title: "Autumn" }, requestedAt);
   });
   expect(mirror.selectValues("SELECT field || ' ' || new FROM changes")).toEqual([
     "title Spring",
@@ -293,7 +293,7 @@ test("if only the order of a record's fields has changed, the record is not rewr
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
   const reversed = Object.fromEntries(Object.entries(order("o1")).reverse());
-  write(mirror, orders, [reversed], { readAt: Date.parse("2026-11-09") });
+  write(mirror, orders, [reversed], { requestedAt: Date.parse("2026-11-09") });
   expect(rows(mirror, "SELECT record_id, since_at FROM records")).toEqual(before);
   expect(rows(mirror, "SELECT * FROM changes")).toEqual([]);
 });
@@ -326,13 +326,13 @@ test("if a record's date changes, the change interval starts at the last read th
   const recent = {
     from: Date.parse("2026-09-01"),
     to: Date.parse(at(2)),
-    readAt: Date.parse(at(2)),
+    requestedAt: Date.parse(at(2)),
     runId: 1,
   };
   mirror.transaction(() => writeCoverage(mirror, "orders", [recent]));
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
-  mirror.transaction(() => store.write([value], { readAt: Date.parse(at(3)) }));
+  mirror.transaction(() => store.write([value], { requestedAt: Date.parse(at(3)) }));
   expect(changes(mirror)).toEqual([
     { kind: "changed", field: "order_date", since: at(1), seen: at(3) },
     { kind: "changed", field: "refund_amount", since: at(1), seen: at(3) },
@@ -346,7 +346,7 @@ test.each([
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: at(2), whole: true });
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
-  mirror.transaction(() => store.write([order("o1")], { readAt: Date.parse(at(3)), isFaulty }));
+  mirror.transaction(() => store.write([order("o1")], { requestedAt: Date.parse(at(3)), isFaulty }));
   expect(changes(mirror)).toEqual(logged);
 });
 

@@ -16,11 +16,11 @@ import {
 import {
   createRedactor,
   createRestorer,
-  isCovered,
+  isImpliedBy,
   omitsHostNames,
   readRedactionRules,
 } from "../../src/store/redaction-rules.js";
-import { findNewestRunId } from "../../src/store/runs.js";
+import { readNewestRunId } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { rows, unrecordedRun } from "./record-mirror.js";
@@ -126,7 +126,7 @@ test.each([
   ["roster:last_name", "last_name"],
   ["roster:host.last_name", "roster:last_name"],
 ])("omitting the field `%s` is covered by the omitted fields `%s`", (rule, rules) => {
-  expect(isCovered(rule, rules.split(", "))).toBe(true);
+  expect(isImpliedBy(rule, rules.split(", "))).toBe(true);
 });
 
 test.each([
@@ -134,7 +134,7 @@ test.each([
   ["last_name", "roster:last_name"],
   ["roster:last_name", "orders:last_name"],
 ])("omitting the field `%s` is not covered by the omitted field `%s`", (rule, other) => {
-  expect(isCovered(rule, [other])).toBe(false);
+  expect(isImpliedBy(rule, [other])).toBe(false);
 });
 
 test.each([
@@ -191,7 +191,7 @@ test("forgetting a host redacts records, earlier versions, logged changes, names
     { host_id: "host-2", host_username: "name-2" },
   ]);
   expect(mirror.selectValues("SELECT DISTINCT list_json FROM records")).toEqual([null]);
-  expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], findNewestRunId(mirror)]);
+  expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], readNewestRunId(mirror)]);
   expect(redactMirror(mirror, ["host-3", "host-1"])).toMatchObject({ total: 1, counts: { orders: 1 } });
   expect(loggedFields(mirror)).toEqual(["host_username", "total_amount"]);
   expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);

@@ -12,7 +12,6 @@ import {
 import {
   addReadRows,
   addWrittenRows,
-  beginRun,
   clearFailedCommand,
   countInterruptedRows,
   createRunRow,
@@ -21,12 +20,12 @@ import {
   findLastUpToDateSync,
   findLastVerifiedRun,
   findLastVerifiedSync,
-  findNewestRunId,
   findUnresolvedVerify,
   hasBeenRead,
-  hasCompletedSync,
+  hasDoneSync,
   hasVerifyFinding,
-  isCompletedVerify,
+  insertRun,
+  isDoneVerify,
   type RunOutcome,
   type RunRow,
   readAccessDenial,
@@ -34,6 +33,7 @@ import {
   readFinishedUntil,
   readFirstReadAt,
   readFirstReadEnd,
+  readNewestRunId,
   readRun,
   updateRun,
   writeAccessDenial,
@@ -50,7 +50,7 @@ function run(
   fields: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">> & { outcome: RunOutcome },
   resource = "orders",
 ): number {
-  const runId = beginRun(mirror, resource, at(hour));
+  const runId = insertRun(mirror, resource, at(hour));
   updateRun(mirror, runId, { finished_at: at(hour), ...fields });
   return runId;
 }
@@ -58,11 +58,11 @@ function run(
 test("the next run marks a killed run as stopped, and keeps its row count and earlier runs", async () => {
   const mirror = await makeMirror();
   const done = run(mirror, 1, { outcome: "done" });
-  updateRun(mirror, beginRun(mirror, "orders", at(1)), { rows_read: 100 });
-  beginRun(mirror, "roster", at(2));
+  updateRun(mirror, insertRun(mirror, "orders", at(1)), { rows_read: 100 });
+  insertRun(mirror, "roster", at(2));
   expect(findLastRun(mirror, "orders")?.outcome).toBe("running");
   const killed = findLastRun(mirror, "orders")?.run_id;
-  beginRun(mirror, "orders", at(3));
+  insertRun(mirror, "orders", at(3));
   const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
   expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
   expect(readRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
@@ -70,8 +70,8 @@ test("the next run marks a killed run as stopped, and keeps its row count and ea
 
 test("a run's row counts add up over its responses, and the request counts of the last response replace earlier ones", async () => {
   const mirror = await makeMirror();
-  expect(findNewestRunId(mirror)).toBe(0);
-  const [runId, other] = [beginRun(mirror, "orders", at(1)), beginRun(mirror, "roster", at(1))];
+  expect(readNewestRunId(mirror)).toBe(0);
+  const [runId, other] = [insertRun(mirror, "orders", at(1)), insertRun(mirror, "roster", at(1))];
   expect(readRun(mirror, runId)).toEqual({ ...createRunRow("orders", at(1)), run_id: runId });
   mirror.transaction(() => {
     addReadRows(mirror, runId, { rows: 2, requests: 3, retries: 1 });
@@ -84,7 +84,7 @@ test("a run's row counts add up over its responses, and the request counts of th
   const written = { rows_new: 11, rows_changed: 22, rows_removed: 7 };
   expect(readRun(mirror, runId)).toMatchObject({ rows_read: 7, requests: 7, retries: 2, ...written });
   expect(readRun(mirror, other)).toEqual({ ...createRunRow("roster", at(1)), run_id: other });
-  expect(findNewestRunId(mirror)).toBe(other);
+  expect(readNewestRunId(mirror)).toBe(other);
   expect(() => readRun(mirror, 99)).toThrow("no run 99");
 });
 
@@ -102,8 +102,8 @@ test("findLastRun returns a verify without differences if it is the only run", a
   expect(findLastRun(mirror, "orders")).toBeNull();
   run(mirror, 1, { outcome: "verified", verified: true });
   const last = findLastRun(mirror, "orders");
-  expect(last && isCompletedVerify(last)).toBe(true);
-  expect(isCompletedVerify({ outcome: "done" })).toBe(false);
+  expect(last && isDoneVerify(last)).toBe(true);
+  expect(isDoneVerify({ outcome: "done" })).toBe(false);
 });
 
 test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
@@ -154,7 +154,7 @@ test("the first read of a mirror is the earliest run that read records, and a ki
   ]);
 });
 
-const insertRun = (resource: string, outcome: string) =>
+const insertRunSql = (resource: string, outcome: string) =>
   `INSERT INTO sync_runs (resource, started_at, outcome) VALUES ('${resource}', '', '${outcome}')`;
 const insertCoverage = (resource: string) => `INSERT INTO coverage VALUES ('${resource}', NULL, '', '', 1)`;
 
@@ -166,9 +166,9 @@ test.each([
     "INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '')",
   ],
   ["covered dates", "counts as read in part", orders, insertCoverage("orders")],
-  ["a completed sync", "counts as synced completely", orders, insertRun("orders", "done")],
-  ["only a failed sync", "counts as unread", orders, insertRun("orders", "failed")],
-  ["only a completed sync of another resource", "counts as unread", orders, insertRun("roster", "done")],
+  ["a completed sync", "counts as synced completely", orders, insertRunSql("orders", "done")],
+  ["only a failed sync", "counts as unread", orders, insertRunSql("orders", "failed")],
+  ["only a completed sync of another resource", "counts as unread", orders, insertRunSql("roster", "done")],
   [
     "covered dates of the list it belongs to",
     "counts as read in part",
@@ -179,13 +179,13 @@ test.each([
     "a completed sync of the list it belongs to",
     "counts as synced completely",
     surveyResults,
-    insertRun("surveys", "done"),
+    insertRunSql("surveys", "done"),
   ],
 ])("a resource with %s %s", async (_, expected, resource, sql) => {
   const mirror = await makeMirror();
   mirror.db.exec(sql);
   expect(hasBeenRead(mirror, resource)).toBe(expected !== "counts as unread");
-  expect(hasCompletedSync(mirror, resource)).toBe(expected === "counts as synced completely");
+  expect(hasDoneSync(mirror, resource)).toBe(expected === "counts as synced completely");
 });
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {

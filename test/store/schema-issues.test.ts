@@ -27,7 +27,7 @@ test("a new attribute is announced as a note, and a renamed column as a warning"
   };
   const send = (resource: Resource, record: JsonObject) =>
     mirror.transaction(() =>
-      new RecordWriter(mirror, resource, { runId: 1, reporter }).write([record], { readAt: 0 }),
+      new RecordWriter(mirror, resource, { runId: 1, reporter }).write([record], { requestedAt: 0 }),
     );
   send(orders, order("o1", { ["tax".repeat(100)]: 1 }));
   send(analyticsClicks, { timeseries: [{ tax: 1 }] });

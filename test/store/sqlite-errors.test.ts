@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
-import { explainOpenError, explainSqlite, sqliteProblemKind } from "../../src/store/sqlite-errors.js";
+import { explainOpenError, explainSqliteError, sqliteProblemKind } from "../../src/store/sqlite-errors.js";
 
 const failure = (code: string, message = "reason") => Object.assign(new Error(message), { code });
 
@@ -21,11 +21,11 @@ test.each([
   ["SQLITE_NOMEM", "fewer rows", "large"],
 ])("the error for %s names the mirror, and its hint contains %j", (code, hint, kind) => {
   expect(sqliteProblemKind(failure(code))).toBe(kind);
-  const explained = explainSqlite(failure(code), "/data/acme.sqlite");
+  const explained = explainSqliteError(failure(code), "/data/acme.sqlite");
   expect(explained).toBeInstanceOf(kind === "busy" ? MirrorBusy : MirrorUnusable);
   expect(explained?.message).toContain("/data/acme.sqlite");
   expect(explained?.hint).toContain(hint);
-  expect(explainSqlite(failure(code))?.message).not.toContain("undefined");
+  expect(explainSqliteError(failure(code))?.message).not.toContain("undefined");
 });
 
 test.each(["malformed JSON", "unsupported file format"])(
@@ -37,7 +37,7 @@ test.each(["malformed JSON", "unsupported file format"])(
 
 test("an error for which there is no explanation is returned unchanged", () => {
   for (const error of [failure("SQLITE_ERROR", "no such table: x"), failure("ENOENT"), "reason"]) {
-    expect([sqliteProblemKind(error), explainSqlite(error)]).toEqual([undefined, undefined]);
+    expect([sqliteProblemKind(error), explainSqliteError(error)]).toEqual([undefined, undefined]);
     expect(explainOpenError(error, "/data/acme.sqlite")).toBe(error);
   }
 });

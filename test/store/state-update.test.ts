@@ -17,14 +17,14 @@ const [firstDay, secondDay] = [
 ];
 const unread: SyncedDates = { coverage: [], faultySlices: [] };
 const covered: SyncedDates = {
-  coverage: [5_000, 1_000, 3_000].map((from) => ({ from, to: from + 999, readAt: 1, runId: 1 })),
+  coverage: [5_000, 1_000, 3_000].map((from) => ({ from, to: from + 999, requestedAt: 1, runId: 1 })),
   faultySlices: [],
 };
 const faulty: SyncedDates = {
   coverage: [],
-  faultySlices: [{ ...firstDay, readAt: 1, runId: 1, recordIds: [3, 9], fault: "a fault" }],
+  faultySlices: [{ ...firstDay, requestedAt: 1, runId: 1, recordIds: [3, 9], fault: "a fault" }],
 };
-const nextSlice = { ...secondDay, readAt: 1, runId: 1, recordIds: [8], fault: "a fault" };
+const nextSlice = { ...secondDay, requestedAt: 1, runId: 1, recordIds: [8], fault: "a fault" };
 const changed = { from: 100, to: 200 };
 const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
   decideUpdate(
@@ -32,8 +32,8 @@ const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
     { runId: 2, range: firstDay, requestedAt: 2, isComplete: true, ids: [], ...reading },
     { expectedIds: () => [1, 2, 3], dateOf: (id) => dateOf.get(id) },
   );
-const read = { ...firstDay, readAt: 2, runId: 2 };
-const fault = { added: [], fault: "a new fault" };
+const read = { ...firstDay, requestedAt: 2, runId: 2 };
+const fault = { addedIds: [], fault: "a new fault" };
 
 test.each<
   [title: string, before: SyncedDates, reading: Partial<RangeReading>, expected: Partial<StateUpdate>]
@@ -82,13 +82,13 @@ test.each<
   [
     "a new record that the API returned for a different date is missing if its own date was read before",
     covered,
-    { faulty: { ...fault, ids: [3, 4], added: [3, 4] } },
+    { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
     { returned: [], otherMissing: [4] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates are covered",
-    { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, readAt: 1, runId: 1 }], faultySlices: [] },
-    { faulty: { ...fault, ids: [9], added: [9] } },
+    { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, requestedAt: 1, runId: 1 }], faultySlices: [] },
+    { faulty: { ...fault, ids: [9], addedIds: [9] } },
     { returned: [9], otherMissing: [] },
   ],
   [

@@ -53,9 +53,9 @@ test("a missing record was last seen when its date was last read, or when its mi
   const mirror = await makeMirror();
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));
-  write(mirror, orders, records, { readAt: Date.parse("2026-10-06") });
-  const readAt = Date.parse("2026-10-20");
-  const before = [{ from: 0, to: Date.parse("2026-10-02"), readAt, runId: 1 }];
+  write(mirror, orders, records, { requestedAt: Date.parse("2026-10-06") });
+  const requestedAt = Date.parse("2026-10-20");
+  const before = [{ from: 0, to: Date.parse("2026-10-02"), requestedAt, runId: 1 }];
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.missing.add([99, 1, 2], before));
   expect(mirror.selectRows("SELECT record_id AS id, last_seen_at AS at FROM missing ORDER BY id")).toEqual([

@@ -19,7 +19,7 @@ function notes(path: string): unknown[] {
 }
 
 function addNote(mirror: Mirror, name: string): void {
-  mirror.run("INSERT INTO mirror_info VALUES (?, '1')", name);
+  mirror.execute("INSERT INTO mirror_info VALUES (?, '1')", name);
 }
 
 function fails(): never {

@@ -11,7 +11,7 @@ import {
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { beginRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, updateRun } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { afterFile, makeHome } from "./home.js";
@@ -71,7 +71,7 @@ export function writeRead(
   records: readonly (Json | object)[],
   options: {
     at?: string;
-    context?: JsonObject;
+    parameters?: JsonObject;
     remove?: readonly string[];
     position?: number;
     whole?: boolean;
@@ -79,16 +79,16 @@ export function writeRead(
 ): void {
   const resource = resourceOf(name);
   const { at = "2026-11-01T00:00:00.000Z", remove = [], whole = false, ...response } = options;
-  const readAt = Date.parse(at);
-  const runId = beginRun(mirror, resource.name, at);
+  const requestedAt = Date.parse(at);
+  const runId = insertRun(mirror, resource.name, at);
   const coverage = readCoverage(mirror, resource.name);
   const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
   const selectId = mirror.db.prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?").pluck();
   mirror.transaction(() => {
-    writer.write(records.map(asValue), { readAt, ...response });
+    writer.write(records.map(asValue), { requestedAt, ...response });
     writer.remove(
       remove.map((key) => selectId.get(resource.name, key) as number),
-      readAt,
+      requestedAt,
     );
     updateRun(mirror, runId, {
       until: at,
@@ -97,7 +97,7 @@ export function writeRead(
       outcome: "done",
       verified: true,
     });
-    const range = { from: Number.NEGATIVE_INFINITY, to: readAt, readAt, runId };
+    const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt, requestedAt, runId };
     if (whole)
       writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
     copyCoverageToRun(mirror, runId, readCoverage(mirror, resource.name));

@@ -37,7 +37,7 @@ export function testDeps(options: ProgramOptions = {}) {
     machine: { name: "mill", node: process.execPath, script: binPath, version: process.versions.node },
     clock: { ...systemClock, ...clock },
     fetch: (url, init) => fetch(url, init),
-    keys: new Set<string>(),
+    apiKeys: new Set<string>(),
     openInBrowser() {},
     random: () => 0.5,
     signal,

@@ -4,9 +4,9 @@ import { planAudit } from "../../src/sync/audit.js";
 const first = Number.NEGATIVE_INFINITY;
 /** Days are numbered from 0 to 100. Dates that were read before day 100 are stale. */
 const stale = 100;
-const read = (from: number, to: number, readAt: number) => ({ from, to, readAt, runId: 1 });
-const slice = (from: number, to: number, readAt: number) => ({
-  ...read(from, to, readAt),
+const read = (from: number, to: number, requestedAt: number) => ({ from, to, requestedAt, runId: 1 });
+const slice = (from: number, to: number, requestedAt: number) => ({
+  ...read(from, to, requestedAt),
   recordIds: [],
   fault: "a fault",
 });

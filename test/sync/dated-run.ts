@@ -74,7 +74,7 @@ export async function makeDatedRun(
     api: { get, stats } as unknown as ApiClient,
     clock: { ...systemClock, now: () => noon },
     signal: new AbortController().signal,
-    keys: new Set<string>(),
+    apiKeys: new Set<string>(),
     reporter,
     options: { ...defaultOptions, ...options },
     cachedTotals: new Map(),

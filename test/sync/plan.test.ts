@@ -15,7 +15,7 @@ const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
 /** The bounds of ranges are days, numbered from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
-const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), readAt: now - day, runId });
+const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), requestedAt: now - day, runId });
 const before = (given: Partial<PlanState>): PlanState => ({
   coverage: [],
   faultySlices: [],
@@ -120,7 +120,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     before({
       coverage: [read(700, 1000, 2)],
       floor: first,
-      interrupted: [{ ...days(700, 1000), readAt: now - hour, runId: 2 }],
+      interrupted: [{ ...days(700, 1000), requestedAt: now - hour, runId: 2 }],
     }),
     {},
     [days(first, 700)],
@@ -132,7 +132,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
       coverage: [read(first, 999)],
       floor: first,
       finishedUntil: 999 * day - 1,
-      interrupted: [{ ...days(969, 999), readAt: now, runId: 2 }],
+      interrupted: [{ ...days(969, 999), requestedAt: now, runId: 2 }],
       missingDates: [days(500, 501), days(980, 981)],
     }),
     {},

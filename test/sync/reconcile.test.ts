@@ -145,7 +145,7 @@ test("reconcile warns if the API counts more records without a date range than i
       requestedAt: noon,
       isComplete: false,
       ids: [],
-      faulty: { ids: [], added: [], fault: "a fault" },
+      faulty: { ids: [], addedIds: [], fault: "a fault" },
     }),
   );
   expect((await reconcile(run, null)).hasUnreachable).toBe(false);

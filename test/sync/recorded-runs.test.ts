@@ -18,7 +18,7 @@ describe("a run's row in `sync_runs`", () => {
   const api = { stats } as ApiClient;
   const task = silentReporter.begin({ name: "orders" });
 
-  function sessionOf(mirror: Mirror, ...keys: string[]): SyncSession {
+  function sessionOf(mirror: Mirror, ...apiKeys: string[]): SyncSession {
     const reporter = silentReporter;
     return {
       mirror,
@@ -26,7 +26,7 @@ describe("a run's row in `sync_runs`", () => {
       signal: new AbortController().signal,
       api,
       reporter,
-      keys: new Set(keys),
+      apiKeys: new Set(apiKeys),
       options: defaultOptions,
       cachedTotals: new Map(),
     };

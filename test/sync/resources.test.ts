@@ -136,7 +136,7 @@ function typeOf(values: readonly unknown[]): string {
 }
 
 function declaredTypes(fields: readonly Field[]): FieldTypes {
-  const own = fields.filter((field) => field.kind !== "scalar" || field.from === "record");
+  const own = fields.filter((field) => field.kind !== "scalar" || field.source === "record");
   return Object.fromEntries(
     own.map((field) => [field.name, field.kind === "scalar" ? field.type : declaredTypes(field.fields)]),
   );

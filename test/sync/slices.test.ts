@@ -114,6 +114,6 @@ test.each([
 
 test("the description of faulty records counts records without a readable date, even if no date range is faulty", async () => {
   const { run } = await makeDatedRun([]);
-  run.mirror.transaction(() => run.writer.write([misdated("b", "soon").record], { readAt: noon }));
+  run.mirror.transaction(() => run.writer.write([misdated("b", "soon").record], { requestedAt: noon }));
   expect(describeFaultySlices(run)).toBe("1 record without a readable date");
 });

@@ -4,11 +4,11 @@ import {
   allTime,
   clipRanges,
   clipToCompleteDays,
-  contains,
   containsInstant,
   dayRange,
   describeRange,
   findGaps,
+  isWithinOneOf,
   listMonths,
   mergeRanges,
   overlaps,
@@ -34,11 +34,11 @@ test("a range includes every fraction of its last millisecond", () => {
     true,
     false,
   ]);
-  const readAt = Date.UTC(2026, 10, 21);
-  const covered = [{ from: 10_000, to: 19_999, readAt, runId: 1 }];
+  const requestedAt = Date.UTC(2026, 10, 21);
+  const covered = [{ from: 10_000, to: 19_999, requestedAt, runId: 1 }];
   const isRead = (at: number) => findLastReadAt(covered, at) !== null;
   expect([9_999.9, 10_000, 19_999.5, 20_000].map(isRead)).toEqual([false, true, true, false]);
-  const newerFirst = [...covered, { from: 20_000, to: 29_999, readAt: readAt - 1, runId: 2 }];
+  const newerFirst = [...covered, { from: 20_000, to: 29_999, requestedAt: requestedAt - 1, runId: 2 }];
   expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
@@ -57,7 +57,7 @@ test("merging, subtracting and clipping ranges and finding gaps agree with the s
         const isBetween = at >= (joined[0]?.from ?? 99) && at <= (joined.at(-1)?.to ?? -99);
         expect(isIn(between, at)).toBe(isBetween && !isIn(some, at));
       }
-      expect(contains(joined, one)).toBe(instants.every((at) => !isIn([one], at) || isIn(joined, at)));
+      expect(isWithinOneOf(one, joined)).toBe(instants.every((at) => !isIn([one], at) || isIn(joined, at)));
       for (const [index, { from }] of joined.entries())
         if (index > 0) expect(from - (joined[index - 1]?.to ?? 0)).toBeGreaterThan(1);
     }),

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { isDamaged, sqlitePackage } from "../../src/util/sqlite.js";
+import { isDamageError, sqlitePackage } from "../../src/util/sqlite.js";
 import { makeHome } from "../support/home.js";
 import { Sqlite } from "../support/sqlite.js";
 
@@ -72,7 +72,7 @@ test("the program explains how to install SQLite if its binary was built for a d
 });
 
 test("a mirror is damaged if SQLite reports a corrupt file or a file of another kind", () => {
-  const damaged = (code: string) => isDamaged(Object.assign(new Error(code), { code }));
+  const damaged = (code: string) => isDamageError(Object.assign(new Error(code), { code }));
   expect(["SQLITE_CORRUPT", "SQLITE_CORRUPT_INDEX", "SQLITE_NOTADB"].map(damaged)).toEqual([
     true,
     true,
