@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ReadableTable } from "../query/readable-tables.js";
+import { parenthesize } from "../query/sql-tokens.js";
 import { checkCondition, explainRuntimeError } from "../query/user-sql.js";
 import type { Mirror } from "../store/database.js";
 import { createFolder } from "../util/files.js";
@@ -43,7 +44,7 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Fil
   const select = `SELECT coalesce(c.source, substr(r.key, 1, instr(r.key, '/') - 1)) AS source,
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt
-     FROM (SELECT * FROM content WHERE (${where}\n)) AS c JOIN records AS r USING (record_id)
+     FROM (SELECT * FROM content WHERE ${parenthesize(where)}) AS c JOIN records AS r USING (record_id)
      WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
      ORDER BY r.dated_at DESC, r.key`;
   try {

@@ -3,6 +3,7 @@ import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import { dateConditions } from "./date-filter.js";
 import type { ReadableColumn, ReadableTable } from "./readable-tables.js";
+import { parenthesize } from "./sql-tokens.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
 export type RowValue = string | number | bigint | null;
@@ -102,7 +103,7 @@ function listSources({ source, removedSource }: ReadableTable): string[] {
  */
 function fromSql({ table, where, since, until }: RowSelection, source: string): string {
   const conditions = [
-    ...(where === undefined ? [] : [`(${where}\n)`]),
+    ...(where === undefined ? [] : [parenthesize(where)]),
     ...(table.date ? dateConditions(table.date, since, until) : []),
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";

@@ -13,3 +13,8 @@ export function tokenize(sql: string): string[] {
 export function blankQuotedText(sql: string): string {
   return sql.replace(sqlToken, (token) => (/^(?:'.*'|".*"|--|\/\*)/s.test(token) ? "''" : token));
 }
+
+/** Encloses a condition in parentheses. The line break ends a `--` comment at the end of the condition. */
+export function parenthesize(condition: string): string {
+  return `(${condition}\n)`;
+}

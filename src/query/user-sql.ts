@@ -7,7 +7,7 @@ import { amountNames } from "../views/all-views.js";
 import { inBatches, type Row, type RowSource, type RowValue } from "./open-rows.js";
 import type { ReadableTable } from "./readable-tables.js";
 import { explainMistake } from "./sql-mistakes.js";
-import { blankQuotedText } from "./sql-tokens.js";
+import { blankQuotedText, parenthesize } from "./sql-tokens.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
@@ -106,12 +106,9 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
   }
 }
 
-/**
- * Returns a statement that tests a condition. The statement contains a line break after the condition, to terminate any
- * `--` comment at its end.
- */
+/** Returns a statement that tests a condition. */
 export function conditionSql({ source }: ReadableTable, condition: string): string {
-  return `SELECT 1 FROM ${source} WHERE (${condition}\n)`;
+  return `SELECT 1 FROM ${source} WHERE ${parenthesize(condition)}`;
 }
 
 /**
