@@ -216,6 +216,7 @@ async function recordFailure(
     isRefused: error instanceof Unauthorized || error instanceof Forbidden,
   };
   try {
+    // A mirror that has not been migrated yet can be written to, because `mirror_info` is the same in all versions.
     if (mirror) writeFailedCommand(mirror, failure);
     else await withMirror(connect(settings.dbPath), (opened) => writeFailedCommand(opened, failure));
   } catch {}

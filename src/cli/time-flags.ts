@@ -2,8 +2,8 @@ import { UsageError } from "../errors.js";
 import { dayRange, monthRange, type TimeRange, utcDay, utcMonth } from "../util/time-ranges.js";
 import {
   dayMs,
-  daysSince1970,
   hourMs,
+  isCalendarDate,
   minTimestampMs,
   minuteMs,
   parseTimestamp,
@@ -64,6 +64,6 @@ function parsePeriod(text: string, now: number): TimeRange | undefined {
   if (text === "yesterday") return dayRange(utcDay(today.from - 1));
   if (text === "this-month") return thisMonth;
   if (text === "last-month") return monthRange(utcMonth(thisMonth.from - 1));
-  if (/^\d{4}-\d{2}$/.test(text) && daysSince1970(`${text}-01`) !== undefined) return monthRange(text);
-  return daysSince1970(text) === undefined ? undefined : dayRange(text);
+  if (/^\d{4}-\d{2}$/.test(text) && isCalendarDate(`${text}-01`)) return monthRange(text);
+  return isCalendarDate(text) ? dayRange(text) : undefined;
 }

@@ -8,7 +8,7 @@ import { readTextFile } from "../util/files.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
-import { daysSince1970, formatInstant, parseTimestampParts } from "../util/timestamps.js";
+import { formatInstant, isCalendarDate, parseTimestampParts } from "../util/timestamps.js";
 import {
   type Bookmark,
   type ChangedRow,
@@ -98,7 +98,7 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
   if (type === "number") return Number.isFinite(value) ? value : undefined;
   const text = String(value);
-  if (type === "date") return daysSince1970(text) === undefined ? undefined : text;
+  if (type === "date") return isCalendarDate(text) ? text : undefined;
   if (type !== "timestamp") return text;
   const at = parseTimestampParts(text);
   return at && (rfc3339.test(text) ? text : formatInstant(at.ms));

@@ -24,7 +24,7 @@ interface FaultyRecords {
   fault: string;
 }
 
-export interface MirroredRecords {
+export interface RecordLookup {
   /** Returns the IDs of the current records that a complete list for the range must contain. */
   expectedIds(): readonly number[];
   /** Returns a record's date: null if it is unreadable, undefined if the record is not current. */
@@ -37,10 +37,10 @@ export interface StateUpdate {
   dates: SyncedDates | null;
   /** The records that the API returned, and which are therefore not missing. */
   returned: readonly number[];
-  /** The records that the API did not return for their dates. */
+  /** The records that the API returned when their dates were last read, but not this time. */
   missing: readonly number[];
-  /** Other records that are missing. The coverage does not show when the API last returned them. */
-  otherMissing: readonly number[];
+  /** Undated and new faulty records that are missing. The coverage does not show when the API last returned them. */
+  missingSinceUnknown: readonly number[];
   /** The dates for which the stored daily totals describe earlier versions of the records. */
   outdatedTotals: readonly TimeRange[];
 }
@@ -58,22 +58,18 @@ export interface StateUpdate {
  * | with an unreadable date, in a faulty slice        | faulty, and missing once it is no longer in that slice |
  * | for a date other than its own, in a faulty slice  | faulty, and missing if it is new and its date covered  |
  */
-export function decideUpdate(
-  before: SyncedDates,
-  reading: RangeReading,
-  mirrored: MirroredRecords,
-): StateUpdate {
+export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup: RecordLookup): StateUpdate {
   const { changed, faulty, ids, isComplete } = reading;
   const outdatedTotals = changed ? [changed] : [];
-  if (faulty) return decideFaulty(before, { ...reading, faulty }, mirrored, outdatedTotals);
-  if (isComplete) return decideComplete(before, reading, mirrored, outdatedTotals);
-  return { dates: null, returned: ids, missing: [], otherMissing: [], outdatedTotals };
+  if (faulty) return decideFaulty(before, { ...reading, faulty }, lookup, outdatedTotals);
+  if (isComplete) return decideComplete(before, reading, lookup, outdatedTotals);
+  return { dates: null, returned: ids, missing: [], missingSinceUnknown: [], outdatedTotals };
 }
 
 function decideComplete(
   before: SyncedDates,
   reading: RangeReading,
-  { dateOf, expectedIds }: MirroredRecords,
+  { dateOf, expectedIds }: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
   const { ids, range, requestedAt, runId } = reading;
@@ -84,7 +80,7 @@ function decideComplete(
     dates,
     returned: ids,
     missing,
-    otherMissing: findMissingUndated(before, dates, ids, dateOf),
+    missingSinceUnknown: findMissingUndated(before, dates, ids, dateOf),
     outdatedTotals: missing.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
   };
 }
@@ -92,7 +88,7 @@ function decideComplete(
 function decideFaulty(
   before: SyncedDates,
   { faulty, ids, isComplete, range, requestedAt, runId }: RangeReading & { faulty: FaultyRecords },
-  { dateOf }: MirroredRecords,
+  { dateOf }: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
   const isUndated = (id: number) => dateOf(id) === null;
@@ -111,7 +107,10 @@ function decideFaulty(
     dates,
     returned: [...ids, ...faulty.ids.filter(isUndated)],
     missing: [],
-    otherMissing: [...faulty.addedIds.filter(isCovered), ...findMissingUndated(before, dates, ids, dateOf)],
+    missingSinceUnknown: [
+      ...faulty.addedIds.filter(isCovered),
+      ...findMissingUndated(before, dates, ids, dateOf),
+    ],
     outdatedTotals: [...outdatedTotals, range],
   };
 }
@@ -121,7 +120,7 @@ function findMissingUndated(
   before: SyncedDates,
   after: SyncedDates,
   returned: readonly number[],
-  dateOf: MirroredRecords["dateOf"],
+  dateOf: RecordLookup["dateOf"],
 ): number[] {
   const found = new Set([...listFaultyIds(after.faultySlices), ...returned]);
   return [...listFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && dateOf(id) === null);

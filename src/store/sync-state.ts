@@ -91,13 +91,13 @@ export class SyncState {
   ): void {
     const { mirror, resource } = this;
     const before = this.dates();
-    const { missing, dates, returned, otherMissing, outdatedTotals } = decideUpdate(before, reading, {
+    const { missing, dates, returned, missingSinceUnknown, outdatedTotals } = decideUpdate(before, reading, {
       expectedIds: () => readCurrentIds(mirror, resource, expected),
       dateOf: (id) => findMirroredDate(mirror, id),
     });
     this.missing.delete(returned);
     this.missing.add(missing, before.coverage);
-    this.missing.add(otherMissing);
+    this.missing.add(missingSinceUnknown);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
     writeCoverage(mirror, resource, dates.coverage);

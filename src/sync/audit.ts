@@ -15,12 +15,12 @@ const restMs = 20 * hourMs;
  * from the newest date to the oldest and then starts over, so every record is re-read after a limited number of runs.
  */
 export async function audit(run: DatedRun): Promise<void> {
-  const { api, mirror, options, readUntil, state } = run;
+  const { api, mirror, options, readableUntil, state } = run;
   const coverage = state.coverage();
-  const oldest = coverage[0]?.from ?? readUntil;
+  const oldest = coverage[0]?.from ?? readableUntil;
   const budget = new Budget(api, options.auditRequests);
-  const cursor = state.cursor() ?? readUntil;
-  const parts = planAudit(coverage, state.faultySlices(), cursor, readUntil - restMs);
+  const cursor = state.cursor() ?? readableUntil;
+  const parts = planAudit(coverage, state.faultySlices(), cursor, readableUntil - restMs);
   for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
     if (isFaulty) {
@@ -29,7 +29,7 @@ export async function audit(run: DatedRun): Promise<void> {
     }
     const reached = await readRange(run, range, budget);
     // After the oldest date, the audit starts over at the newest.
-    const next = reached > oldest ? reached - 1 : readUntil;
+    const next = reached > oldest ? reached - 1 : readableUntil;
     mirror.transaction(() => state.setCursor(next));
   }
 }

@@ -26,7 +26,7 @@ export interface CountComparison extends TimeRange {
   fault: string | null;
 }
 
-export const allRecords: CountFilter = { name: "all", query: {}, statusBit: 0 };
+export const noFilter: CountFilter = { name: "all", query: {}, statusBit: 0 };
 
 /** Requests a list's first record and its `total_items` (A5). See "Pagination object" in the API documentation. */
 export async function requestCount(
@@ -42,7 +42,7 @@ export async function requestCount(
 export async function compareCount(
   session: DatedSession,
   { from, to }: TimeRange,
-  filter = allRecords,
+  filter = noFilter,
 ): Promise<CountComparison> {
   const query = { ...rangeQuery(session.resource.strategy, { from, to }), ...filter.query };
   const { total: apiCount, newestRecord, requestedAt } = await requestCount(session, query);
@@ -60,7 +60,7 @@ export async function compareCount(
 }
 
 export function sumCounts(counts: readonly CountComparison[], differing: number): CountSums {
-  const all = counts.filter(({ filter }) => filter === allRecords);
+  const all = counts.filter(({ filter }) => filter === noFilter);
   return { api_total: sumOf(all, "apiCount"), mirror_total: sumOf(all, "mirrorCount"), differing };
 }
 
@@ -92,10 +92,7 @@ export async function compareCovered(session: DatedSession): Promise<CountCompar
 }
 
 export function listCountFilters({ resource }: DatedSession): CountFilter[] {
-  return [
-    allRecords,
-    ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, statusBit: bit })),
-  ];
+  return [noFilter, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, statusBit: bit }))];
 }
 
 /**
@@ -115,14 +112,14 @@ function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to 
  */
 export async function splitCount(
   session: DatedSession,
-  counted: CountComparison,
+  comparison: CountComparison,
 ): Promise<CountComparison[] | null> {
-  const { fault, filter, from, to } = counted;
-  const middle = findMedianSecond(session, counted);
+  const { fault, filter, from, to } = comparison;
+  const middle = findMedianSecond(session, comparison);
   if (middle === null || fault !== null) return null;
-  const upper = await compareCount(session, { from: middle, to }, filter);
-  const lower = subtractCount(counted, upper, { from, to: middle - 1 });
-  return [upper, lower].filter(({ apiCount, mirrorCount }) => apiCount !== mirrorCount);
+  const newer = await compareCount(session, { from: middle, to }, filter);
+  const older = subtractCount(comparison, newer, { from, to: middle - 1 });
+  return [newer, older].filter(({ apiCount, mirrorCount }) => apiCount !== mirrorCount);
 }
 
 function subtractCount(total: CountComparison, part: CountComparison, rest: TimeRange): CountComparison {

@@ -5,7 +5,7 @@ import type { DayTotals, SyncState, TotalsByDay } from "../store/sync-state.js";
 import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import { dayRange, isWithinOneOf, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
-import { daysSince1970, formatInstant } from "../util/timestamps.js";
+import { formatInstant, isCalendarDate } from "../util/timestamps.js";
 import type { DatedSession, RawTotalsByDay, ResourceSession } from "./run.js";
 
 interface DailyTotalsResponse {
@@ -54,21 +54,24 @@ export function warnOfMissingTotals(
   );
 }
 
-/** Returns the daily totals as the API returns them, from the session's cache if possible. */
+/**
+ * Returns the daily totals as the API returns them, from the session's cache if possible. The cached totals may end a
+ * little before this resource's dates, so that the next run finds the last day changed.
+ */
 export async function requestRawTotals(
-  { api, cachedTotals, readUntil, resource }: ResourceSession,
+  { api, cachedTotals, readableUntil, resource }: ResourceSession,
   totalsSource: TotalsSource,
 ): Promise<RawTotalsByDay> {
   const { path, totalsField } = totalsSource;
   const cached = cachedTotals.get(path);
   if (cached) return cached;
-  const query = { ...totalsSource.query, end_date: formatInstant(readUntil) };
+  const query = { ...totalsSource.query, end_date: formatInstant(readableUntil) };
   const { data } = await api.get(path, query, resource.scope);
   const list = valueAt(data, [totalsField]);
   if (!Array.isArray(list))
     throw new UnexpectedResponse(`The API's response to ${path} has no \`${totalsField}\`.`);
   const days = list.map((raw: Json): [string, Json] => [readDay(raw, totalsSource), raw]);
-  const rawTotals = new Map(days.filter(([day]) => daysSince1970(day) !== undefined));
+  const rawTotals = new Map(days.filter(([day]) => isCalendarDate(day)));
   cachedTotals.set(path, rawTotals);
   return rawTotals;
 }

@@ -18,8 +18,8 @@ import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } fro
 import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
-  const { options, readUntil, requested, resource } = session;
-  const { faultySlices, ranges } = planDated(readPlanState(session), options, requested, readUntil);
+  const { options, readableUntil, requested, resource } = session;
+  const { faultySlices, ranges } = planDated(readPlanState(session), options, requested, readableUntil);
   const steps: RequestEstimate[] = [];
   for (const range of [...ranges, ...faultySlices]) {
     const { apiCount } = await compareCount(session, range);
@@ -38,8 +38,8 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 
 /** Reads a resource with dates (orders and content). The steps are described in `README.md`. */
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
-  const { mirror, options, readUntil, reporter, requested, resource, runId, state } = syncRun;
-  const plan = planDated(readPlanState(syncRun), options, requested, readUntil);
+  const { mirror, options, readableUntil, reporter, requested, resource, runId, state } = syncRun;
+  const plan = planDated(readPlanState(syncRun), options, requested, readableUntil);
   const { faultySlices, floor, gaps, ranges, since } = plan;
   if (plan.isResumed) {
     const alreadyRead = pluralize(countInterruptedRows(mirror, resource.name), "record");
@@ -50,7 +50,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.setFloor(floor);
     state.setLastOptions(options);
-    // If an interrupted run has already read everything, this run reads nothing, but its coverage is complete.
+    // Normally, each read copies the coverage. If an interrupted run has already read everything, this run reads nothing,
+    // but `--as-of` needs its coverage all the same.
     copyCoverageToRun(mirror, runId, state.coverage());
   });
 
@@ -86,6 +87,6 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     isVerified: !hasUnreachable && faultText === null,
     columns: { ...sums, covered_from: formatInstantOrNull(coveredFrom) },
     hasGaps: gaps.length > 0,
-    comparesTotals: !resource.strategy.totalsSource || (apiTotals !== null && !ignoresAmounts),
+    isLimitedToCounts: Boolean(resource.strategy.totalsSource) && (apiTotals === null || ignoresAmounts),
   };
 }

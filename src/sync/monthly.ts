@@ -77,7 +77,7 @@ function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
  * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
  */
 function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Month[] {
-  const { readUntil, options, requested, state } = session;
+  const { readableUntil, options, requested, state } = session;
   const { full, groupBy, windowMs } = options;
   const range = findRequestedRange(session);
   const isAllRequested = full || requested.since !== undefined || !isPlain(options);
@@ -91,7 +91,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
   // A month whose clicks have all been removed has changed, even if the API omits it.
-  const months = new Set([...active, ...changed, utcDay(readUntil).slice(0, 7)]);
+  const months = new Set([...active, ...changed, utcDay(readableUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
@@ -106,14 +106,14 @@ function findRequestedRange({ options, requested, state }: ResourceSession): Tim
  * they have no clicks.
  */
 function coverIdleMonths(run: SyncRun): void {
-  const { mirror, readUntil, runId, state } = run;
+  const { mirror, readableUntil, runId, state } = run;
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([findRequestedRange(run)], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
-      state.applyReading({ runId, range, requestedAt: readUntil, isComplete: true, ids: [] });
+      state.applyReading({ runId, range, requestedAt: readableUntil, isComplete: true, ids: [] });
   });
 }
 

@@ -52,14 +52,14 @@ type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const { coverage, faultySlices } = state.dates();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
-  const missing = state.removableRecords();
+  const removable = state.removableRecords();
   return {
     coverage,
     faultySlices,
     floor: state.floor(),
     finishedUntil: readFinishedUntil(mirror, resource.name),
     interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
-    missingDates: missing.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),
+    missingDates: removable.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),
   };
 }
 
@@ -68,10 +68,10 @@ export function planDated(
   before: PlanState,
   options: PlanOptions,
   requested: RequestedDates,
-  readUntil: number,
+  readableUntil: number,
 ): DatedPlan {
   const floor = findFloor(options, requested, before.floor);
-  const { due, skipped } = findDueRanges(before, options, requested, { from: floor, to: readUntil });
+  const { due, skipped } = findDueRanges(before, options, requested, { from: floor, to: readableUntil });
   const isDue = (slice: TimeRange) => options.allFaulty || due.some((range) => overlaps(range, slice));
   const faultySlices = mergeRanges(before.faultySlices.filter(isDue));
   const ranges = subtractRanges(due, before.faultySlices);
@@ -117,10 +117,9 @@ function findDueRanges(
 ): { due: TimeRange[]; skipped: TimeRange[] } {
   const { interrupted, missingDates } = before;
   const justRead = interrupted.filter(({ requestedAt }) => requestedAt >= readable.to - resumableMs);
-  const requestedRanges = findRequestedRanges(before, options, requested, readable);
-  const notJustRead = subtractRanges(requestedRanges, justRead);
-  const due = mergeRanges(clipRanges([...notJustRead, ...missingDates], readable));
-  return { due, skipped: mergeRanges(subtractRanges(requestedRanges, due)) };
+  const ranges = findRequestedRanges(before, options, requested, readable);
+  const due = mergeRanges(clipRanges([...subtractRanges(ranges, justRead), ...missingDates], readable));
+  return { due, skipped: mergeRanges(subtractRanges(ranges, due)) };
 }
 
 /**

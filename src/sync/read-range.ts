@@ -1,5 +1,6 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Clock } from "../deps.js";
+import type { Resource } from "../resources/resource.js";
 import { possibleDates } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
@@ -19,20 +20,25 @@ interface CompletePage {
   countInRange: number;
   /** The number of records that the previous page did not contain. */
   newRecords: number;
-  /** The start of the dates of `records`, which can be before `range`. */
-  oldest: number;
+  /** The date of the oldest record in `records`, which can be before `range`. */
+  recordsFrom: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
   requestedAt: number;
 }
 
 /**
- * A response to a request for the newest records in a date range.
- * - dense: All records are from the same second (`range`), which may contain more records than fit on a page. If their
- *   date could be truncated, `range` is part of the minute or day.
- * - faulty: The response violates A1, A2 or A3. `range` is the requested range.
+ * A range that must be read by page number instead: a dense second or, if the response violates A1, A2 or A3, the entire
+ * requested range. If the dates in a dense second could be truncated, `range` is part of the minute or day.
  */
-type NewestPage = CompletePage | { kind: "dense" | "faulty"; range: TimeRange; total: number };
+interface RangeByPage {
+  kind: "byPage";
+  range: TimeRange;
+  total: number;
+}
+
+/** The result of requesting the newest records in a date range. */
+type NewestPage = CompletePage | RangeByPage;
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
@@ -66,31 +72,31 @@ export async function readRanges(
   }
 }
 
-/** Requests pages, newest first, until the range has been read, a response is faulty, or the budget is used up. */
+/** Requests pages, newest first, until the entire range was returned or the budget is used up. */
 async function* requestPages(
   run: DatedRun,
   { from, to }: TimeRange,
   budget: Budget,
 ): AsyncGenerator<NewestPage, void> {
   let previous: NewestPage | null = null;
-  let overlap = 0;
+  let repeatedCount = 0;
   for (let newest = to; ; ) {
-    const page = await requestNewest(run, { from, to: newest }, overlap);
+    const page = await requestNewest(run, { from, to: newest }, repeatedCount);
     // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
-    // records. If so, its range is read again by page number.
+    // records. If so, everything from the start of that page is read by page number.
     if (previous?.kind === "complete" && (await lacksRecords(run, previous, page.total))) {
-      yield { kind: "faulty", range: { from, to: previous.range.to }, total: previous.total };
+      yield { kind: "byPage", range: { from, to: previous.range.to }, total: previous.total };
       return;
     }
     const isLast = page.range.from <= from || budget.remaining <= 0;
     if (page.kind === "complete") {
-      const remaining = Math.ceil((page.total - page.countInRange) / maxPerPage);
-      run.progress.advance(Math.min(remaining, budget.remaining));
+      const olderPages = Math.ceil((page.total - page.countInRange) / maxPerPage);
+      run.progress.advance(Math.min(olderPages, budget.remaining));
     }
     yield page;
     if (isLast) return;
     previous = page;
-    overlap = page.kind === "complete" ? page.records.length - page.countInRange : 0;
+    repeatedCount = page.kind === "complete" ? page.records.length - page.countInRange : 0;
     newest = page.range.from - 1;
   }
 }
@@ -99,44 +105,51 @@ async function* requestPages(
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
  * record, because more records from that second may follow. If that date could be truncated, the entire minute or day is
  * incomplete. A page that is not full is complete for the whole range.
- * @param overlap the number of records that the previous page contained as well
+ * @param repeatedCount the number of records that the previous page contained as well
  * @throws UnexpectedResponse if a record has no valid ID
  */
-async function requestNewest(run: DatedRun, range: TimeRange, overlap = 0): Promise<NewestPage> {
+async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0): Promise<NewestPage> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
   const response = await api.get(resource.path, query, resource.scope);
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
-  // An invalid ID must be found before the records are in a transaction with earlier pages, which would be rolled back.
-  for (const item of items) recordKey(resource, item);
+  checkIds(resource, items);
   const seconds = readSortedDates(resource, items, range);
-  if (!seconds) return { kind: "faulty", range, total };
+  if (!seconds) return { kind: "byPage", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
-  const newRecords = items.length - overlap;
+  const newRecords = items.length - repeatedCount;
   const page = { kind: "complete", records: items, newRecords, total, requestedAt } as const;
   if (oldest === undefined || !hasMore)
-    return { ...page, range, countInRange: items.length, oldest: range.from };
+    return { ...page, range, countInRange: items.length, recordsFrom: range.from };
   const from = possibleDates(oldest).to + 1;
-  if (from > range.to) return { kind: "dense", range: { from: oldest, to: range.to }, total };
+  if (from > range.to) return { kind: "byPage", range: { from: oldest, to: range.to }, total };
   const countInRange = seconds.filter((second) => second >= from).length;
-  return { ...page, range: { from, to: range.to }, countInRange, oldest };
+  return { ...page, range: { from, to: range.to }, countInRange, recordsFrom: oldest };
+}
+
+/**
+ * Checks the records' IDs before the records are in a transaction with earlier pages, which an error would roll back.
+ * @throws UnexpectedResponse if a record has no valid ID
+ */
+function checkIds(resource: Resource, records: readonly Json[]): void {
+  for (const record of records) recordKey(resource, record);
 }
 
 /**
  * Returns true if a page lacks some of the records in its range. This happens if the records were sorted only by
  * chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again only if
- * the API's count of the remaining records differs from the expected count, because that can also mean that records have
+ * the API's count of the older records differs from the expected count, because that can also mean that records have
  * changed.
+ * @param olderCount the API's count of the records before the page's range
  */
-async function lacksRecords(run: DatedRun, page: CompletePage, remaining: number): Promise<boolean> {
+async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
   const { countInRange, range, total } = page;
-  const expected = total - countInRange;
-  if (remaining === expected) return false;
-  const repeated = await requestNewest(run, range);
-  return repeated.kind === "faulty" || repeated.total > countInRange;
+  if (olderCount === total - countInRange) return false;
+  const reread = await requestNewest(run, range);
+  return reread.kind === "byPage" || reread.total > countInRange;
 }
 
 /** The maximum number of pages in a batch. */
@@ -147,8 +160,8 @@ const maxBatchGapMs = 25;
 /**
  * Groups pages that arrive in quick succession, because a first sync takes less time if they share a transaction. The
  * next page is requested before a batch is yielded, so that the API processes the request while the batch is being
- * stored. After a dense or faulty page, the next page is requested only when that page's range has been read. If the API
- * returns a record for both, its newer version is then stored last.
+ * stored. A range that must be read by page number is read before the next page is requested, so that if the API returns a
+ * record for both, its newer version is stored last.
  */
 async function* batchArrivals(
   pages: AsyncGenerator<NewestPage, void>,
@@ -198,11 +211,12 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { newRecords, oldest, range, records, requestedAt } = page;
+  const { newRecords, range, records, recordsFrom, requestedAt } = page;
   progress.addRows(newRecords);
-  // The records are written first, because `applyReading` forgets which of them were missing.
+  // The records are written first, because their change log uses the times at which missing records were last returned,
+  // which `applyReading` deletes.
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
-  const changed = changeCount > 0 ? { from: oldest, to: range.to } : null;
+  const changed = changeCount > 0 ? { from: recordsFrom, to: range.to } : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });
   return copies;
 }

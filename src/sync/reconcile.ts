@@ -4,7 +4,6 @@ import { pluralize } from "../util/format-text.js";
 import { allTime, describeRange, mergeRanges } from "../util/time-ranges.js";
 import { type AmountDrift, confirmDrift, warnOfDrift } from "./amount-drift.js";
 import {
-  allRecords,
   type CountComparison,
   compareCount,
   compareCovered,
@@ -14,6 +13,7 @@ import {
   describeUnreachable,
   findDifferingCounts,
   findFutureRecords,
+  noFilter,
   splitCount,
   sumCounts,
 } from "./counts.js";
@@ -52,7 +52,7 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const texts = [
     ...reasons,
     ...counts.differing.map((count) => describeCountDifference(resource.name, count)),
-    ...describeUnreadDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
+    ...describeStillChangedDays(findChangedDays(state, run.apiTotals, { ignoresAmounts })),
   ];
   return {
     incompleteReasons: texts.map((text) => ({ text })),
@@ -83,13 +83,13 @@ async function readDifferences(run: DatedRun, ignoresAmounts: boolean): Promise<
 
 function describeCountDifference(resource: string, count: CountComparison): string {
   const { apiCount, fault, filter, mirrorCount } = count;
-  const name = filter === allRecords ? resource : filter.name;
+  const name = filter === noFilter ? resource : filter.name;
   if (fault !== null)
     return `the API counts ${name} with unexpected dates in ${describeRange(count)}: ${fault}`;
   return `the API counts ${apiCount} ${name}, but the mirror has ${mirrorCount}`;
 }
 
-function describeUnreadDays({ length }: readonly string[]): string[] {
+function describeStillChangedDays({ length }: readonly string[]): string[] {
   if (length === 0) return [];
   return [
     `the API's daily totals changed on ${pluralize(length, "day")}; the next runs will re-read these days`,
@@ -142,12 +142,12 @@ interface ComparedCounts {
  */
 async function compareCountsAndFilters(run: DatedRun): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
-  useCorrectFilters(run, counts);
+  stopIgnoringCorrectFilters(run, counts);
   const differing = findDifferingCounts(counts, run.state.ignoredFilters());
   return { differing, sums: sumCounts(counts, differing.length) };
 }
 
-function useCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
+function stopIgnoringCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
   const wrong = new Set(findDifferingCounts(counts).map(({ filter }) => filter.name));
   const ignored = [...state.ignoredFilters()];
   const stillWrong = ignored.filter((name) => wrong.has(name));
@@ -158,28 +158,29 @@ function useCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountCo
  * Re-reads the parts of a range whose counts differ, newest first, within the budget. If the API's status filter turns
  * out to be wrong (A7), it is ignored until its counts agree.
  */
-async function readDifferingCount(run: DatedRun, differing: CountComparison, budget: Budget): Promise<void> {
+async function readDifferingCount(run: DatedRun, comparison: CountComparison, budget: Budget): Promise<void> {
   const { mirror, state } = run;
-  const { filter } = differing;
+  const { filter } = comparison;
   // If an earlier part has shown that the filter is wrong, the other parts need not be read.
   if (budget.remaining <= 0 || state.ignoredFilters().has(filter.name)) return;
-  const parts = isCheapToRead(state, differing) ? null : await splitCount(run, differing);
+  const parts = isCheapToRead(state, comparison) ? null : await splitCount(run, comparison);
   if (parts) {
     for (const part of parts) await readDifferingCount(run, part, budget);
     return;
   }
-  const reached = await readRange(run, differing, budget);
-  if (filter === allRecords || reached > differing.from) return;
-  const after = await compareCount(run, differing, filter);
+  const reached = await readRange(run, comparison, budget);
+  const isReadCompletely = reached <= comparison.from;
+  if (filter === noFilter || !isReadCompletely) return;
+  const after = await compareCount(run, comparison, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
-  if (after.apiCount !== differing.apiCount || after.apiCount === after.mirrorCount) return;
+  if (after.apiCount !== comparison.apiCount || after.apiCount === after.mirrorCount) return;
   mirror.transaction(() => state.setIgnoredFilters([...state.ignoredFilters(), filter.name]));
 }
 
 /** True if the range can be read with at most two requests, so that splitting it would save nothing. */
-function isCheapToRead(state: SyncState, counted: CountComparison): boolean {
-  const mirrored = state.count(counted);
+function isCheapToRead(state: SyncState, comparison: CountComparison): boolean {
+  const mirrored = state.count(comparison);
   // The API's count for a filter excludes the other records that a read of the range returns.
-  const records = counted.filter === allRecords ? Math.max(mirrored, counted.apiCount) : mirrored;
+  const records = comparison.filter === noFilter ? Math.max(mirrored, comparison.apiCount) : mirrored;
   return countPages(records) <= 2;
 }

@@ -100,7 +100,7 @@ export interface ResourceSession<How extends Strategy = Strategy> extends SyncSe
    * The end of the last full second before the session started, in milliseconds since the Unix epoch. Newer records are
    * left for the next run.
    */
-  readUntil: number;
+  readableUntil: number;
   requested: RequestedDates;
   state: SyncState;
 }
@@ -160,8 +160,8 @@ export interface SyncResult {
   columns: Partial<CountSums & Pick<RunRow, "covered_from">>;
   /** The number of records in the list, if the resource has details. */
   listRows?: number;
-  /** False if the resource has daily totals, but the run compared only counts. */
-  comparesTotals?: boolean;
+  /** True if the resource has daily totals, but the run compared only counts. */
+  isLimitedToCounts?: boolean;
   /** True if requested dates before `columns.covered_from` have never been read. */
   hasGaps?: boolean;
 }
@@ -197,12 +197,12 @@ class RunProgress {
 export function openResource(session: SyncSession, resource: Resource): ResourceSession {
   const { clock, mirror, options } = session;
   const { since, until } = options;
-  const readUntil = startOfSecond(clock.now()) - 1;
+  const readableUntil = startOfSecond(clock.now()) - 1;
   const requested = {
     since: since === undefined ? undefined : startOfSecond(since),
-    until: until === undefined ? readUntil : Math.min(startOfSecond(until + 1) - 1, readUntil),
+    until: until === undefined ? readableUntil : Math.min(startOfSecond(until + 1) - 1, readableUntil),
   };
-  return { ...session, resource, readUntil, requested, state: new SyncState(mirror, resource.name) };
+  return { ...session, resource, readableUntil, requested, state: new SyncState(mirror, resource.name) };
 }
 
 /** Records the start of a run in `sync_runs`. */

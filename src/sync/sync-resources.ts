@@ -238,11 +238,11 @@ function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncR
 
 function formatResult(run: RunRow, result: Partial<SyncResult>): string {
   const { covered_from: from, error, outcome, resource, verified } = run;
-  const { comparesTotals = true, hasGaps = false, incompleteReasons = [] } = result;
+  const { isLimitedToCounts = false, hasGaps = false, incompleteReasons = [] } = result;
   if (incompleteReasons.length > 0) return `${outcome}: ${joinReasons(incompleteReasons)}.`;
   if (outcome !== "done") return outcome === "stopped" || error === null ? outcome : `${outcome}: ${error}`;
   if (!verified) return "not verified";
-  const verifiedBy = comparesTotals ? "verified" : "verified by counts";
+  const verifiedBy = isLimitedToCounts ? "verified by counts" : "verified";
   if (from === null) return verifiedBy;
   const older = hasGaps
     ? `not all older ${resource} were read`

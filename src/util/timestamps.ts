@@ -94,6 +94,11 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
+/** True if a text is an existing day, such as `2026-01-31`. */
+export function isCalendarDate(text: string): boolean {
+  return dayStart(text) !== undefined;
+}
+
 /**
  * Returns the number of days from 1970-01-01 to a day, or undefined for a day that does not exist, such as
  * `2026-02-30`.

@@ -6,7 +6,7 @@ import {
   describeDrift,
   findAmountDrift,
   isSampleUnchanged,
-  selectOldest,
+  selectSample,
 } from "../sync/amount-drift.js";
 import {
   type CountComparison,
@@ -126,7 +126,7 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
-  const isUnchanged = largeDrift && (await isSampleUnchanged(run, selectOldest(run.state, largeDrift.days)));
+  const isUnchanged = largeDrift && (await isSampleUnchanged(run, selectSample(run.state, largeDrift.days)));
   const drift = isUnchanged ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();

@@ -42,7 +42,7 @@ test.each<
     "a record that a complete read did not return is missing, and the stored totals of the range are outdated",
     unread,
     { ids: [1, 2], changed },
-    { returned: [1, 2], missing: [3], otherMissing: [], outdatedTotals: [changed, firstDay] },
+    { returned: [1, 2], missing: [3], missingSinceUnknown: [], outdatedTotals: [changed, firstDay] },
   ],
   [
     "if a complete read returned all records, only the stored totals of changed records are outdated",
@@ -54,19 +54,19 @@ test.each<
     "an incomplete read marks no records as missing, and does not change which dates are covered",
     covered,
     { isComplete: false, ids: [1], changed },
-    { dates: null, returned: [1], missing: [], otherMissing: [], outdatedTotals: [changed] },
+    { dates: null, returned: [1], missing: [], missingSinceUnknown: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty range, and the range's undated records that it did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
-    { dates: { coverage: [read], faultySlices: [] }, otherMissing: [9] },
+    { dates: { coverage: [read], faultySlices: [] }, missingSinceUnknown: [9] },
   ],
   [
     "an undated record that a complete read returns is not missing",
     faulty,
     { ids: [1, 2, 3, 9] },
-    { returned: [1, 2, 3, 9], otherMissing: [] },
+    { returned: [1, 2, 3, 9], missingSinceUnknown: [] },
   ],
   [
     "faulty records make the range a faulty range, in which no record is marked as missing",
@@ -83,13 +83,13 @@ test.each<
     "a new record that the API returned for a different date is missing if its own date was read before",
     covered,
     { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
-    { returned: [], otherMissing: [4] },
+    { returned: [], missingSinceUnknown: [4] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates are covered",
     { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, requestedAt: 1, runId: 1 }], faultySlices: [] },
     { faulty: { ...fault, ids: [9], addedIds: [9] } },
-    { returned: [9], otherMissing: [] },
+    { returned: [9], missingSinceUnknown: [] },
   ],
   [
     "an incomplete read keeps the undated records of the faulty ranges that it replaces",
@@ -97,7 +97,7 @@ test.each<
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }] },
-      otherMissing: [],
+      missingSinceUnknown: [],
     },
   ],
   [
@@ -117,7 +117,7 @@ test.each<
     { faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1], fault: "a new fault" }] },
-      otherMissing: [9],
+      missingSinceUnknown: [9],
     },
   ],
 ])("stored state after a read: %s", (_, before, reading, expected) => {

@@ -6,7 +6,7 @@ import {
   describeDrift,
   findAmountDrift,
   isSampleUnchanged,
-  selectOldest,
+  selectSample,
   warnOfDrift,
 } from "../../src/sync/amount-drift.js";
 import { readRange } from "../../src/sync/read-range.js";
@@ -158,7 +158,7 @@ test.each([
   ],
 ])("isSampleUnchanged %s", async (_, change, expected) => {
   const { drift, requests, run } = await makeDrift(6, change);
-  expect(await isSampleUnchanged(run, selectOldest(run.state, drift.days))).toBe(expected);
+  expect(await isSampleUnchanged(run, selectSample(run.state, drift.days))).toBe(expected);
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(4)}T23:59:59.999999Z` });
 });
 
@@ -168,7 +168,7 @@ test("the sample that confirms drifting amounts contains at least one day, even 
   const { requests, run } = await makeDatedRun(listed, { mirror });
   await readRange(run, range(0, 1));
   requests.length = 0;
-  expect(await isSampleUnchanged(run, selectOldest(run.state, days(2)))).toBe(true);
+  expect(await isSampleUnchanged(run, selectSample(run.state, days(2)))).toBe(true);
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(0)}T23:59:59.999999Z` });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allRecords, type CountComparison, subtractFuture } from "../../src/sync/counts.js";
+import { type CountComparison, noFilter, subtractFuture } from "../../src/sync/counts.js";
 import { makeBrand } from "../support/brand.js";
 import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
@@ -63,7 +63,7 @@ describe("orders dated in the future", () => {
 
 test("orders dated in the future are subtracted only from the count of the newest unread date range", () => {
   const count = (from: number, to: number, apiCount: number): CountComparison => ({
-    ...{ from, to, apiCount, mirrorCount: 0, filter: allRecords },
+    ...{ from, to, apiCount, mirrorCount: 0, filter: noFilter },
     ...{ requestedAt: 0, newestRecord: null, fault: null },
   });
   const unread = [count(Number.NEGATIVE_INFINITY, 9, 2), count(20, Number.POSITIVE_INFINITY, 7)];

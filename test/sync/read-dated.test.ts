@@ -40,7 +40,7 @@ test("readDated reports the dates of a resource as covered only from the end of 
   expect([second.hasGaps, second.columns.covered_from]).toEqual([true, at(noon - 60 * day)]);
   const third = await read(noon - 20 * day, noon);
   expect([third.hasGaps, third.columns.covered_from]).toEqual([true, at(noon - 20 * day)]);
-  expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, comparesTotals: true });
+  expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, isLimitedToCounts: false });
 });
 
 test("readDated stores each response once, even if every response arrives late", async () => {

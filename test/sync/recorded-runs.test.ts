@@ -107,7 +107,7 @@ describe("a run's output line", () => {
       requests: 1,
       ...fields,
     };
-    expect(formatRunLine(run, { hasGaps, comparesTotals: true })).toBe(
+    expect(formatRunLine(run, { hasGaps, isLimitedToCounts: false })).toBe(
       `0 read, 0 new, 0 changed, 0 removed, 1 request in 2m, ${end}`,
     );
   });
@@ -119,7 +119,7 @@ describe("a run's output line", () => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = formatRunLine(
       { ...createRunRow("orders", at(1)), ...done },
-      { hasGaps: true, comparesTotals: false },
+      { hasGaps: true, isLimitedToCounts: true },
     );
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
@@ -131,7 +131,7 @@ describe("a run's output line", () => {
       rows_read: 18,
       outcome: "done" as const,
     };
-    const facts = { hasGaps: false, comparesTotals: true };
+    const facts = { hasGaps: false, isLimitedToCounts: false };
     expect(formatRunLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
     expect(formatRunLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
     expect(
