@@ -56,7 +56,7 @@ function isSameTotal(a: number | null, b: number | null): boolean {
   return a === null || b === null ? a === b : amountsEqual(a, b);
 }
 
-export function rankedHostId(entry: Json): string | null {
+export function findHostId(entry: Json): string | null {
   const id = valueAt(entry, ["host", "id"]);
   return typeof id === "string" ? id : null;
 }
@@ -64,7 +64,7 @@ export function rankedHostId(entry: Json): string | null {
 function sumByHost(entries: readonly Json[]): Map<string | null, HostTotals> {
   const byHost = new Map<string | null, HostTotals>();
   for (const entry of entries) {
-    const id = rankedHostId(entry);
+    const id = findHostId(entry);
     const username = valueAt(entry, ["host", "username"]);
     const host = { host_id: id, host_username: typeof username === "string" ? username : null };
     const sums: HostTotals = byHost.get(id) ?? { ...host, ...zeroTotals };

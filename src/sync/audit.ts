@@ -8,7 +8,7 @@ import { Budget, type DatedRun } from "./run.js";
 /**
  * The audit skips dates read within the last 20 hours, so that a second sync on the same day audits different records.
  */
-const restMs = 20 * hourMs;
+const minReauditMs = 20 * hourMs;
 
 /**
  * Re-reads a few old records in each run, because some changes affect neither a count nor a daily total. A cursor moves
@@ -20,7 +20,7 @@ export async function audit(run: DatedRun): Promise<void> {
   const oldest = coverage[0]?.from ?? readableUntil;
   const budget = new Budget(api, options.auditRequests);
   const cursor = state.cursor() ?? readableUntil;
-  const parts = planAudit(coverage, state.faultySlices(), cursor, readableUntil - restMs);
+  const parts = planAudit(coverage, state.faultySlices(), cursor, readableUntil - minReauditMs);
   for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
     if (isFaulty) {

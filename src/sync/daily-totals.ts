@@ -22,7 +22,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   if (!totalsSource) return { apiTotals: null, error: null };
   try {
     const totals = [...(await requestRawTotals(session, totalsSource))].map(
-      ([day, raw]): [string, DayTotals] => [day, readTotals(raw, totalsSource)],
+      ([day, raw]): [string, DayTotals] => [day, parseTotals(raw, totalsSource)],
     );
     const active = totals.filter(([, { amounts, count }]) => count !== 0 || amounts.some(Boolean));
     return { apiTotals: new Map(active), error: null };
@@ -34,7 +34,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
 }
 
 /** @throws UnexpectedResponse if a day's object has no count, because the day would otherwise look idle */
-function readTotals(raw: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
+function parseTotals(raw: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
   const count = Number(valueAt(raw, [countField]));
   if (Number.isNaN(count))
     throw new UnexpectedResponse(`The API's response to ${path} has a day without \`${countField}\`.`);
@@ -70,13 +70,13 @@ export async function requestRawTotals(
   const list = valueAt(data, [totalsField]);
   if (!Array.isArray(list))
     throw new UnexpectedResponse(`The API's response to ${path} has no \`${totalsField}\`.`);
-  const days = list.map((raw: Json): [string, Json] => [readDay(raw, totalsSource), raw]);
+  const days = list.map((raw: Json): [string, Json] => [parseDay(raw, totalsSource), raw]);
   const rawTotals = new Map(days.filter(([day]) => isCalendarDate(day)));
   cachedTotals.set(path, rawTotals);
   return rawTotals;
 }
 
-export function readDay(raw: Json, { dayField }: TotalsSource): string {
+export function parseDay(raw: Json, { dayField }: TotalsSource): string {
   return String(valueAt(raw, [dayField])).slice(0, "2026-01-31".length);
 }
 

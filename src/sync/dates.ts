@@ -9,14 +9,14 @@ import type { QueryParameters } from "../util/urls.js";
  * Returns null unless the records are sorted newest first (A1) and every record has a timestamp with seconds (A2) that
  * is within the requested range (A3).
  */
-export function readSortedDates(
+export function parseSortedDates(
   resource: Resource<DatedStrategy>,
   records: readonly Json[],
   range: TimeRange,
 ): number[] | null {
   const seconds: number[] = [];
   for (const record of records) {
-    const timestamp = readRecordTimestamp(resource, record);
+    const timestamp = parseRecordTimestamp(resource, record);
     if (!timestamp?.hasSeconds || findRangeFault(timestamp, range) !== null) return null;
     const second = startOfSecond(timestamp.ms);
     if (second > (seconds.at(-1) ?? second)) return null;
@@ -46,7 +46,7 @@ export function findDateFault(
   record: Json,
   range: TimeRange,
 ): string | null {
-  const fault = findRangeFault(readRecordTimestamp(resource, record), range);
+  const fault = findRangeFault(parseRecordTimestamp(resource, record), range);
   return fault === null ? null : `${describeDate(resource, record)} ${fault}`;
 }
 
@@ -56,7 +56,7 @@ function findRangeFault(timestamp: Timestamp | undefined, { from, to }: TimeRang
   return second < from || second > to ? "is outside the requested range" : null;
 }
 
-function readRecordTimestamp({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
+function parseRecordTimestamp({ strategy }: Resource<DatedStrategy>, record: Json): Timestamp | undefined {
   const text = valueAt(record, [strategy.dateField]);
   return typeof text === "string" ? parseTimestampParts(text) : undefined;
 }

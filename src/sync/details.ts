@@ -15,7 +15,7 @@ import { pluralize } from "../util/format-text.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { formatInstant } from "../util/timestamps.js";
 import { encodePathSegment } from "../util/urls.js";
-import { countList, describeListEstimate, readCompleteList } from "./list-strategies.js";
+import { countList, createListEstimate, readCompleteList } from "./list-strategies.js";
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { findHoldBackReason } from "./removals.js";
@@ -29,10 +29,7 @@ export async function estimateDetails(session: DetailsSession): Promise<RequestE
   const parents = findParents(session);
   const requests = parents.filter(({ isDue }) => isDue).length + Math.max(0, (listed ?? 0) - parents.length);
   const step = { what: `details of ${pluralize(requests, "record")}`, requests };
-  return [
-    describeListEstimate(listed),
-    ...(requests > 0 && session.options.details !== "none" ? [step] : []),
-  ];
+  return [createListEstimate(listed), ...(requests > 0 && session.options.details !== "none" ? [step] : [])];
 }
 
 export async function readListAndDetails(run: DetailsRun): Promise<SyncResult> {
@@ -56,7 +53,7 @@ async function readDetails(run: DetailsRun): Promise<IncompleteReason[]> {
 interface DetailsParent {
   id: number;
   key: string;
-  idInUrl: string;
+  apiId: string;
   isPending: boolean;
   isDue: boolean;
   detailedAt: string | null;
@@ -70,12 +67,12 @@ function findParents(session: DetailsSession): DetailsParent[] {
   const parents: DetailsParent[] = [];
   for (const record of readCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated, value } = record;
-    const idInUrl = apiIdOrNull(resource, value);
-    if (idInUrl === null || encodePathSegment(idInUrl) === null) continue;
+    const apiId = apiIdOrNull(resource, value);
+    if (apiId === null || encodePathSegment(apiId) === null) continue;
     const isPending = detailedAt === null || isOutdated;
     const isOpen = options.details === "all" || resource.strategy.canChange(value as JsonObject);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
-    parents.push({ id, key, idInUrl, detailedAt, isPending, isDue });
+    parents.push({ id, key, apiId, detailedAt, isPending, isDue });
   }
   return parents;
 }
@@ -94,7 +91,7 @@ export function countPending(session: DetailsSession): number {
 }
 
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
-  const request = async (parent: DetailsParent) => await requestDetails(run, parent, path(parent.idInUrl));
+  const request = async (parent: DetailsParent) => await requestDetails(run, parent, path(parent.apiId));
   const notFound = await requestEach(run, findDueParents(run), request);
   const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
   return notFound > 0 ? [{ text }] : [];
@@ -124,26 +121,24 @@ async function replaceDetailRecords(
   const detailIds = readDetailIds(mirror, resource.name, parentField);
   let notFound = 0;
 
-  function replace(owner: DetailsParent, results: readonly Json[], requestedAt: number): void {
+  function replace(parent: DetailsParent, results: readonly Json[], requestedAt: number): void {
     const writer = createWriter();
-    const parameters = { [parentField]: owner.idInUrl };
-    const { ids } = writer.write(results, { requestedAt, parameters, keyPrefix: `${owner.key}/` });
-    const before = detailIds.get(owner.idInUrl) ?? [];
+    const parameters = { [parentField]: parent.apiId };
+    const { ids } = writer.write(results, { requestedAt, parameters, keyPrefix: `${parent.key}/` });
+    const before = detailIds.get(parent.apiId) ?? [];
     const removed = before.filter((recordId) => !ids.includes(recordId));
     const reason = findHoldBackReason(run, removed.length, removed.length + ids.length);
-    if (reason) throw new Incomplete(`${pathOf(owner.idInUrl)}: ${reason.text}.`, { hint: reason.hint });
+    if (reason) throw new Incomplete(`${pathOf(parent.apiId)}: ${reason.text}.`, { hint: reason.hint });
     writer.remove(removed, requestedAt);
     progress.addRows(results.length);
-    markDetailsRead(mirror, owner.id, requestedAt);
+    markDetailsRead(mirror, parent.id, requestedAt);
   }
 
-  const orphans = [...detailIds].flatMap(([idInUrl, ids]) =>
-    isCurrentRecord(mirror, name, idInUrl) ? [] : ids,
-  );
+  const orphans = [...detailIds].flatMap(([apiId, ids]) => (isCurrentRecord(mirror, name, apiId) ? [] : ids));
   if (orphans.length > 0) mirror.transaction(() => createWriter().remove(orphans, clock.now()));
-  await requestEach(run, findDueParents(run), async (owner) => {
+  await requestEach(run, findDueParents(run), async (parent) => {
     const requestedAt = clock.now();
-    const path = pathOf(owner.idInUrl);
+    const path = pathOf(parent.apiId);
     const list = await readList({ api, progress, resource }, { path }).catch((error: unknown) => {
       if (error instanceof NotFound) return null;
       throw error;
@@ -154,14 +149,14 @@ async function replaceDetailRecords(
         hint: "run the same command again",
       });
     const results = [...(list?.records.values() ?? [])].map(({ record }) => record);
-    mirror.transaction(() => replace(owner, results, requestedAt));
+    mirror.transaction(() => replace(parent, results, requestedAt));
   });
   if (notFound > 0)
     reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
 }
 
 /** The maximum number of concurrent requests. The rate limit counts requests, not connections. */
-const inFlight = 4;
+const maxConcurrentRequests = 4;
 
 /**
  * Calls `work` for each record, with at most four calls in progress at a time. If the API returns 404 or an invalid
@@ -191,7 +186,7 @@ async function requestEach(
       progress.advance(queue.length);
     }
   }
-  const workers = await Promise.allSettled(Array.from({ length: inFlight }, processQueue));
+  const workers = await Promise.allSettled(Array.from({ length: maxConcurrentRequests }, processQueue));
   for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
   const failure = failures.find((error) => !(error instanceof NotFound));
   if (failure) throw failure;

@@ -1,5 +1,5 @@
 import { countPages } from "../api/pagination.js";
-import { rankedHostId, saveRanking } from "../store/ranking-history.js";
+import { findHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, readCurrentIds, readCurrentKeys, recordKeyOrNull } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
@@ -8,7 +8,7 @@ import { findHoldBackReason, removeMissing } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
 
 export async function estimateList(session: ResourceSession): Promise<RequestEstimate[]> {
-  return [describeListEstimate(await countList(session))];
+  return [createListEstimate(await countList(session))];
 }
 
 /** Returns the length of the list, or null if its pagination is undocumented. */
@@ -16,7 +16,7 @@ export async function countList(session: ResourceSession): Promise<number | null
   return session.resource.pagination === "unknown" ? null : (await requestCount(session, {})).total;
 }
 
-export function describeListEstimate(listed: number | null): RequestEstimate {
+export function createListEstimate(listed: number | null): RequestEstimate {
   return listed === null
     ? { what: "the whole list, whose length is unknown", requests: 1, open: true }
     : { what: `the whole list: ${pluralize(listed, "record")}`, requests: countPages(listed) };
@@ -47,7 +47,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     incompleteReasons,
     isVerified: !hasRepeated,
     columns: sumListCounts(run, total),
-    listRows: list.records.size,
+    listedRecords: list.records.size,
   };
 }
 
@@ -71,15 +71,15 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
  */
 export async function readRanking(run: SyncRun): Promise<SyncResult> {
   const { mirror, progress, resource, state, writer } = run;
-  const list = await readList(run, { idOf: rankedHostId });
+  const list = await readList(run, { idOf: findHostId });
   if (!list.isComplete)
-    return incomplete(run, list.total, {
+    return createIncompleteResult(run, list.total, {
       text: `the ranking ${describeIncompleteList({ ...list, repeated: [] })}`,
     });
   const items = [...list.records.values()].map(({ record }) => record);
   const present = countCurrent(mirror, resource.name);
   const reason = findHoldBackReason(run, Math.max(0, present - items.length), present);
-  if (reason) return incomplete(run, list.total, reason);
+  if (reason) return createIncompleteResult(run, list.total, reason);
   const { requestedAt } = list;
   mirror.transaction(() => {
     const written = items.flatMap(
@@ -95,6 +95,6 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
   return { incompleteReasons: [], isVerified: true, columns: sumListCounts(run, list.total) };
 }
 
-function incomplete(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
+function createIncompleteResult(run: SyncRun, listed: number, reason: IncompleteReason): SyncResult {
   return { incompleteReasons: [reason], isVerified: false, columns: sumListCounts(run, listed) };
 }

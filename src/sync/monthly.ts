@@ -1,6 +1,6 @@
 import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
-import { rankedHostId } from "../store/ranking-history.js";
+import { findHostId } from "../store/ranking-history.js";
 import { isSameJson } from "../store/record-diff.js";
 import { positionKey, readCurrentRecords } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
@@ -17,7 +17,7 @@ import {
   utcDay,
 } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
-import { readDay, requestRawTotals } from "./daily-totals.js";
+import { parseDay, requestRawTotals } from "./daily-totals.js";
 import { findFloor } from "./plan.js";
 import type {
   RawTotalsByDay,
@@ -30,7 +30,7 @@ import type {
 
 type MonthlySession = ResourceSession<MonthlyStrategy>;
 
-interface Month extends TimeRange {
+interface MonthRequest extends TimeRange {
   groupBy: string;
   hostId: string | null;
 }
@@ -53,22 +53,22 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
   const until = formatInstant(requested.until);
   mirror.transaction(() => {
     updateRun(mirror, runId, { since, until });
-    if (isPlain(options)) state.setFloor(findFloor(options, requested, state.floor()));
+    if (isDailyForAllHosts(options)) state.setFloor(findFloor(options, requested, state.floor()));
   });
   if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
   for (const [index, month] of due.entries()) {
     await readMonth(run, month);
     progress.advance(due.length - index - 1);
   }
-  if (isPlain(options)) coverIdleMonths(run);
-  return { incompleteReasons: [], isVerified: isPlain(options), columns: {} };
+  if (isDailyForAllHosts(options)) coverIdleMonths(run);
+  return { incompleteReasons: [], isVerified: isDailyForAllHosts(options), columns: {} };
 }
 
 /**
  * True if the options request clicks by day and for all hosts. Other options return different data, so they do not
  * extend the coverage.
  */
-function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
+function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;
 }
 
@@ -76,18 +76,18 @@ function isPlain({ groupBy, hosts, perHost }: SyncOptions): boolean {
  * Returns the months to read: the current month and every month with clicks. Skips unchanged months that were last read
  * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
  */
-function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Month[] {
+function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): MonthRequest[] {
   const { readableUntil, options, requested, state } = session;
   const { full, groupBy, windowMs } = options;
   const range = findRequestedRange(session);
-  const isAllRequested = full || requested.since !== undefined || !isPlain(options);
-  const changed = isPlain(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
+  const isAllRequested = full || requested.since !== undefined || !isDailyForAllHosts(options);
+  const changed = isDailyForAllHosts(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
   const coverage = state.coverage();
   function isDue(name: string): boolean {
     const month = monthRange(name);
     if (!overlaps(month, range)) return false;
-    const covered = coverage.find((part) => overlaps(part, month));
-    return isAllRequested || changed.has(name) || !covered || covered.requestedAt - windowMs <= month.to;
+    const lastRead = coverage.find((part) => overlaps(part, month));
+    return isAllRequested || changed.has(name) || !lastRead || lastRead.requestedAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
   // A month whose clicks have all been removed has changed, even if the API omits it.
@@ -120,7 +120,7 @@ function coverIdleMonths(run: SyncRun): void {
 function selectHosts({ mirror, options, resource }: MonthlySession): (string | null)[] {
   const { hostResource } = resource.strategy;
   const listed = options.perHost ? [...readCurrentRecords(mirror, hostResource)] : [];
-  const ids = options.perHost ? listed.flatMap(({ value }) => rankedHostId(value) ?? []) : options.hosts;
+  const ids = options.perHost ? listed.flatMap(({ value }) => findHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError(`The mirror has no ${hostResource}, so there are no hosts to request.`, {
       hint: `run \`brandapi sync ${hostResource}\` first`,
@@ -137,7 +137,7 @@ function findChangedMonths({ mirror, resource }: MonthlySession, rawTotals: RawT
   const mirrored = new Map<string, Json>();
   for (const { value } of readCurrentRecords(mirror, resource.name, `/day/${positionKey(0)}`))
     for (const totals of (valueAt(value, [totalsSource.totalsField]) ?? []) as Json[])
-      mirrored.set(readDay(totals, totalsSource), totals);
+      mirrored.set(parseDay(totals, totalsSource), totals);
   const isChanged = (day: string) => {
     const [was, is] = [mirrored.get(day) ?? null, rawTotals.get(day) ?? null];
     return isIdle(was) ? !isIdle(is) : !isSameDay(was, is, totalsSource.amountFields);
@@ -161,7 +161,10 @@ function isIdle(totals: Json): boolean {
 }
 
 /** Reads one month. See "2. GET /analytics/clicks" in the API documentation. */
-async function readMonth(run: SyncRun<MonthlyStrategy>, { from, to, groupBy, hostId }: Month): Promise<void> {
+async function readMonth(
+  run: SyncRun<MonthlyStrategy>,
+  { from, to, groupBy, hostId }: MonthRequest,
+): Promise<void> {
   const { api, mirror, options, progress, resource, runId, state, writer } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
@@ -179,7 +182,8 @@ async function readMonth(run: SyncRun<MonthlyStrategy>, { from, to, groupBy, hos
       keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
     });
     progress.addRows(1);
-    const covered = { from, to: Math.min(to, requestedAt) };
-    if (isPlain(options)) state.applyReading({ runId, range: covered, requestedAt, isComplete: true, ids });
+    const readRange = { from, to: Math.min(to, requestedAt) };
+    if (isDailyForAllHosts(options))
+      state.applyReading({ runId, range: readRange, requestedAt, isComplete: true, ids });
   });
 }

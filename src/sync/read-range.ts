@@ -7,7 +7,7 @@ import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { resolveCopies } from "./copies.js";
-import { rangeQuery, readSortedDates } from "./dates.js";
+import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./run.js";
 
@@ -116,7 +116,7 @@ async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0)
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
   const { per_page, total_items: total } = pagination;
   checkIds(resource, items);
-  const seconds = readSortedDates(resource, items, range);
+  const seconds = parseSortedDates(resource, items, range);
   if (!seconds) return { kind: "byPage", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;

@@ -159,7 +159,7 @@ export interface SyncResult {
   isVerified: boolean;
   columns: Partial<CountSums & Pick<RunRow, "covered_from">>;
   /** The number of records in the list, if the resource has details. */
-  listRows?: number;
+  listedRecords?: number;
   /** True if the resource has daily totals, but the run compared only counts. */
   isLimitedToCounts?: boolean;
   /** True if requested dates before `columns.covered_from` have never been read. */

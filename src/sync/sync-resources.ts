@@ -228,12 +228,12 @@ export function formatRunLine(run: RunRow, result: Partial<SyncResult>): string 
  * Returns the number of rows read as text: `5`, for example, or `9 surveys and 12 results` if the details have a
  * separate table.
  */
-function formatRows({ resource, rows_read }: RunRow, { listRows }: Partial<SyncResult>): string {
+function formatRows({ resource, rows_read }: RunRow, { listedRecords }: Partial<SyncResult>): string {
   const strategy = findResource(resource)?.strategy;
   if (strategy?.kind !== "details" || !strategy.detailRecords) return String(rows_read);
   const { record, detail } = strategy.detailRecords.singular;
-  if (listRows === undefined) return `${rows_read} ${record}s and ${detail}s`;
-  return `${pluralize(listRows, record, String)} and ${pluralize(rows_read - listRows, detail, String)}`;
+  if (listedRecords === undefined) return `${rows_read} ${record}s and ${detail}s`;
+  return `${pluralize(listedRecords, record, String)} and ${pluralize(rows_read - listedRecords, detail, String)}`;
 }
 
 function formatResult(run: RunRow, result: Partial<SyncResult>): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { findDateFault, rangeQuery, readSortedDates } from "../../src/sync/dates.js";
+import { findDateFault, parseSortedDates, rangeQuery } from "../../src/sync/dates.js";
 
 const range = { from: Date.parse("2026-11-01"), to: Date.parse("2026-11-30T00:00:00.999Z") };
 
@@ -51,7 +51,7 @@ test.each([
   ["returns null if the last record is newer than the one before it", [5, 4, 2, 3], undefined],
   ["returns an empty list for no records", [], []],
 ])("readSortedDates %s", (_, records, expected) => {
-  expect(seconds(readSortedDates(orders, records.map(at), range))).toEqual(expected);
+  expect(seconds(parseSortedDates(orders, records.map(at), range))).toEqual(expected);
 });
 
 test.each([
@@ -59,7 +59,7 @@ test.each([
   ["outside the range", "2026-10-05T10:00:00Z"],
   ["that is unreadable", "soon"],
 ])("readSortedDates returns null if a record has a date %s", (_, order_date) => {
-  expect(readSortedDates(orders, [at(5), { order_date }], range)).toBeNull();
+  expect(parseSortedDates(orders, [at(5), { order_date }], range)).toBeNull();
 });
 
 test("the query for a date range without a start or an end omits that parameter", () => {

@@ -132,10 +132,14 @@ describe("a run's output line", () => {
       outcome: "done" as const,
     };
     const facts = { hasGaps: false, isLimitedToCounts: false };
-    expect(formatRunLine(run, { ...facts, listRows: 9 })).toMatch(/^9 surveys and 9 results read, 0 new/);
-    expect(formatRunLine(run, { ...facts, listRows: 17 })).toMatch(/^17 surveys and 1 result read, 0 new/);
+    expect(formatRunLine(run, { ...facts, listedRecords: 9 })).toMatch(
+      /^9 surveys and 9 results read, 0 new/,
+    );
+    expect(formatRunLine(run, { ...facts, listedRecords: 17 })).toMatch(
+      /^17 surveys and 1 result read, 0 new/,
+    );
     expect(
-      formatRunLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listRows: 2_000 }),
+      formatRunLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listedRecords: 2_000 }),
     ).toMatch(/^2000 surveys and 10000 results read, 1500 new/);
     // A failed run does not report separate row counts.
     expect(formatRunLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);

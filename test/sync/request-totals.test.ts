@@ -12,7 +12,7 @@ async function request(data: unknown, { hasSource = true } = {}) {
   };
   const { totalsSource, ...strategy } = orders.strategy;
   const resource = { ...orders, strategy: { ...strategy, ...(hasSource && { totalsSource }) } };
-  const session = { api: { get }, cachedTotals: new Map(), readUntil: 0, resource };
+  const session = { api: { get }, cachedTotals: new Map(), readableUntil: 0, resource };
   const { apiTotals, error } = await requestDailyTotals(session as unknown as DatedSession);
   return { totals: apiTotals && [...apiTotals], error: error?.message ?? null };
 }
