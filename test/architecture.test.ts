@@ -95,7 +95,7 @@ function findCycles(): string[] {
 }
 
 /** The exports that all command modules or all format modules have in common. */
-const interfaceMembers = ["about", "examples", "define", "run", "write"];
+const interfaceMembers = ["about", "examples", "define", "run", "encode"];
 
 /** Returns each name that several files export, followed by the files: `Range: a.ts, b.ts`. */
 function findDuplicateNames(): string[] {

@@ -10,7 +10,7 @@ import type { Reporter } from "../util/reporter.js";
 import { createStyle, escapeText, printJson } from "../util/terminal.js";
 import { dayMs, formatDuration, formatMinute, parseTimestamp } from "../util/timestamps.js";
 import { readVersion } from "../version.js";
-import type { TerminalReporter } from "./progress.js";
+import { type ReporterOptions, TerminalReporter } from "./progress.js";
 
 /**
  * Opens an API client whose waits and requests are reported to the user. The caller must close it.
@@ -80,26 +80,26 @@ export interface Identity {
   clockWarning: string | null;
 }
 
-/** Opens an API client, requests `/me`, and closes the client and the reporter. */
+/** Requests `/me` with an API client and a reporter that are closed afterwards. */
 export async function fetchIdentity(
   settings: Settings,
+  flags: ReporterOptions,
   deps: Deps,
-  reporter: TerminalReporter,
 ): Promise<Identity> {
-  const api = await openApi(settings, deps, reporter);
-  return await deps
-    .runGracefully(() => readIdentity(api))
-    .finally(() => {
-      api.close();
-      reporter.close();
-    });
+  const reporter = new TerminalReporter(deps, flags);
+  try {
+    const api = await openApi(settings, deps, reporter);
+    return await deps.runGracefully(() => requestIdentity(api)).finally(() => api.close());
+  } finally {
+    reporter.close();
+  }
 }
 
 /**
  * Requests `/me`, which needs no scope and therefore works with any valid key.
  * @throws UnexpectedResponse if the response lacks the brand or the scopes; also throws the API client's errors
  */
-export async function readIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
+export async function requestIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
   const { data, requestedAt, serverTime } = await api.get("/me");
   const { brand: brandJson, key: keyJson } = asObject(data);
   const [brand, key] = [asObject(brandJson), asObject(keyJson)];
@@ -134,20 +134,20 @@ const expiryWarningDays = 14;
  * the date is missing or invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
-  const expires = expiresAt === null ? undefined : parseTimestamp(expiresAt);
-  return expires === undefined ? null : Math.floor((expires - now) / dayMs);
+  const expiryMs = expiresAt === null ? undefined : parseTimestamp(expiresAt);
+  return expiryMs === undefined ? null : Math.floor((expiryMs - now) / dayMs);
 }
 
 export function warnBeforeExpiry(
-  end: string | null,
+  expiresAt: string | null,
   now: number,
   profile: string,
   warn: Reporter["warn"],
 ): void {
-  const days = daysUntil(end, now);
+  const days = daysUntil(expiresAt, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${end} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`${commandFor("login", profile)}\`.`,
+    `The key expires at ${expiresAt} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`${commandFor("login", profile)}\`.`,
   );
 }
 

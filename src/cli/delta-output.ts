@@ -7,7 +7,7 @@ import { cleanUpTable } from "../export/delta/cleanup.js";
 import { compareRows, compareWithMirror } from "../export/delta/compare.js";
 import { exportDeltaTable } from "../export/delta/export-table.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
-import { type BrandState, rejectDeltaTable } from "../export/delta/log-files.js";
+import { type BrandState, createDeltaTableError } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
 import { tableNames } from "../query/readable-tables.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
@@ -15,8 +15,8 @@ import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs } from "../util/timestamps.js";
 import { runForProfiles } from "./all-profiles.js";
-import { readMirror } from "./mirror-reading.js";
-import { findSyncedTable, resolveTableName, warnAboutPartialTables } from "./table-selection.js";
+import { withReadSession } from "./read-session.js";
+import { resolveSyncedTable, resolveTableName, warnAboutPartialTables } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
@@ -48,15 +48,15 @@ async function exportBrand(
 ): Promise<void> {
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
   const logs = await readLogs(names, flags, deps);
-  await readMirror(flags, deps, async (session) => {
+  await withReadSession(flags, deps, async (session) => {
     const { mirror, reporter } = session;
-    const tables = logs.map((log) => ({ log, table: findSyncedTable(mirror, log.table) }));
+    const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
     for (const { log, table } of tables) {
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
       warnAboutPartialTables(session, [table.name]);
       const result = await exportDeltaTable(rows, log, deps);
-      const since = deps.clock.now() - retainMs;
-      await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, since }, deps);
+      const cutoffMs = deps.clock.now() - retainMs;
+      await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, cutoffMs }, deps);
       reporter.note(`${table.name}: ${result}: ${log.folder}`);
     }
   });
@@ -84,21 +84,23 @@ export async function verifyDeltaTables(
 ): Promise<void> {
   const { deps } = context;
   const logs = await readLogs(names, flags, deps);
-  const found: DeltaVerification[] = [];
-  await readMirror(flags, deps, async ({ mirror }) => {
-    const tables = logs.map((log) => ({ log, table: findSyncedTable(mirror, log.table) }));
+  const differingTables: DeltaVerification[] = [];
+  await withReadSession(flags, deps, async ({ mirror }) => {
+    const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
     for (const { log, table } of tables) {
       checkExists(log);
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log) });
       const verification = await verifyTable(rows, log, flags.full === true);
-      if (verification.differing.length > 0) found.push(verification);
+      if (verification.differing.length > 0) differingTables.push(verification);
       if (flags.json) printJson(deps.stdout, verification);
       else deps.stdout.write(formatVerification(verification));
     }
   });
-  if (found.length === 0) return;
-  const tables = found.map(({ table }) => table).join(" ");
-  const files = found.flatMap(({ damaged = [] }) => damaged.map(({ file }) => quoteShellWord(file)));
+  if (differingTables.length === 0) return;
+  const tables = differingTables.map(({ table }) => table).join(" ");
+  const files = differingTables.flatMap(({ damaged = [] }) =>
+    damaged.map(({ file }) => quoteShellWord(file)),
+  );
   const remove = files.length > 0 ? `rm ${files.join(" ")} && ` : "";
   throw new Incomplete("The Delta tables differ from the mirror.", {
     hint: `run \`${remove}brandapi export ${tables} --delta ${quoteShellWord(flags.delta ?? "")}\``,
@@ -188,19 +190,19 @@ async function readLogs(
   { delta = "" }: DeltaFlags,
   deps: Deps,
 ): Promise<DeltaLog[]> {
-  if (/^\w+:\/\//.test(delta)) throw rejectDeltaTable(delta, "is not a folder on this machine");
+  if (/^\w+:\/\//.test(delta)) throw createDeltaTableError(delta, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map((name) => resolveTableName(name)) : tableNames);
   const logs: DeltaLog[] = [];
   for (const table of tables) logs.push(await readDeltaLog(join(expandPath(delta, deps), table)));
   const wanted = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  if (wanted.length === 0) throw missingDeltaTable(delta);
+  if (wanted.length === 0) throw createMissingTableError(delta);
   return wanted;
 }
 
 function checkExists({ folder, version }: DeltaLog): void {
-  if (version < 0) throw missingDeltaTable(folder);
+  if (version < 0) throw createMissingTableError(folder);
 }
 
-function missingDeltaTable(folder: string) {
-  return rejectDeltaTable(folder, "is missing", "create one with `brandapi export orders --delta DIR`");
+function createMissingTableError(folder: string) {
+  return createDeltaTableError(folder, "is missing", "create one with `brandapi export orders --delta DIR`");
 }

@@ -20,21 +20,21 @@ export function reportError(
 ): ExitCode {
   // An aborted call throws an AbortError, but users should see the reason for the abort instead.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
-  const known = asBrandapiError(isCutShort ? deps.signal.reason : error);
-  const { code } = known;
+  const explained = asBrandapiError(isCutShort ? deps.signal.reason : error);
+  const { code } = explained;
   const { apiKeys } = deps;
   const clean = (text: string) =>
-    hideKeys(known instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
-  const message = clean(known.message);
-  const place = { profile: givenProfile ?? profile, db };
-  const hint = known.hint && hideKeys(completeCommands(clean(known.hint), place), apiKeys);
+    hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
+  const message = clean(explained.message);
+  const mirrorFlags = { profile: givenProfile ?? profile, db };
+  const hint = explained.hint && hideKeys(addMirrorFlags(clean(explained.hint), mirrorFlags), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
-  const whose = profile === undefined ? "" : `${profile}: `;
-  deps.stderr.write(`brandapi: ${whose}${escapeLines(message)}\n`);
+  const profilePrefix = profile === undefined ? "" : `${profile}: `;
+  deps.stderr.write(`brandapi: ${profilePrefix}${escapeLines(message)}\n`);
   if (hint) deps.stderr.write(`  hint: ${escapeLines(hint)}\n`);
   if (verbose)
     for (const stack of collectStacks(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
-  return known.exitCode;
+  return explained.exitCode;
 }
 
 /**
@@ -61,7 +61,7 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
  * already have them. Code that creates a message can therefore omit these flags. A profile that was selected with
  * BRANDAPI_PROFILE is not added; a message that needs it uses `commandFor`.
  */
-export function completeCommands(
+export function addMirrorFlags(
   text: string,
   { profile, db }: Partial<Pick<CommandLine, "profile" | "db">>,
 ): string {

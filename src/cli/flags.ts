@@ -83,7 +83,7 @@ const pathOrTimePlaceholder = /<(?:path|file|folder|dir|time)>$/;
  * Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable.
  * Options that parse their value check it themselves.
  */
-export function refuseEmptyPathOrTime(option: Option): void {
+export function rejectEmptyPathOrTime(option: Option): void {
   const { flags, long, parseArg } = option;
   if (parseArg || !pathOrTimePlaceholder.test(flags)) return;
   option.argParser((text: string) => {
@@ -119,7 +119,7 @@ const maxSandboxOrders = 250_000;
 
 export function ordersOption(): Option {
   const about = `number of orders, at most ${maxSandboxOrders} (default: 5000)`;
-  return parsedOption("--orders <n>", about, parseUpTo(maxSandboxOrders));
+  return parsedOption("--orders <n>", about, createCountParser(maxSandboxOrders));
 }
 
 export function seedOption(): Option {
@@ -127,12 +127,11 @@ export function seedOption(): Option {
 }
 
 /**
- * Returns `name` if it is one of the known names.
  * @param otherwise the hint if no known name is similar
  * @throws UsageError if the name is unknown
  */
-export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): string {
-  if (known.includes(name)) return name;
+export function checkName(noun: string, name: string, known: readonly string[], otherwise?: string): void {
+  if (known.includes(name)) return;
   throw new UsageError(`Unknown ${noun}: \`${name}\`.`, { hint: suggestName(name, known) ?? otherwise });
 }
 
@@ -160,7 +159,10 @@ export function withChoices<Target extends Option | Argument>(
 ): Target {
   target.choices(values);
   // Commander's built-in check does not suggest the closest value.
-  target.argParser((text: string) => checkName(noun, text, values));
+  target.argParser((text: string) => {
+    checkName(noun, text, values);
+    return text;
+  });
   return target;
 }
 
@@ -173,13 +175,13 @@ export function parseList(text: string, option: string, previous: readonly strin
   });
 }
 
-export const parseCount = parseUpTo(999_999_999);
+export const parseCount = createCountParser(999_999_999);
 
-export function parseUpTo(most: number): (text: string, option: string) => number {
+export function createCountParser(max: number): (text: string, option: string) => number {
   return (text, option) => {
-    if (/^\d+$/.test(text) && Number(text) <= most) return Number(text);
+    if (/^\d+$/.test(text) && Number(text) <= max) return Number(text);
     throw new UsageError(`\`${option}\` is not a whole number in the allowed range: \`${text}\`.`, {
-      hint: `use a number from 0 to ${most}`,
+      hint: `use a number from 0 to ${max}`,
     });
   };
 }

@@ -24,7 +24,7 @@ import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter } from "../util/reporter.js";
 import { errorReason } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
-import { type Identity, openApi, readIdentity, warnBeforeExpiry } from "./api-session.js";
+import { type Identity, openApi, requestIdentity, warnBeforeExpiry } from "./api-session.js";
 import { createMissingMirrorError, explainMirrorError } from "./mirror-errors.js";
 import { type Progress, TerminalReporter } from "./progress.js";
 
@@ -179,7 +179,7 @@ async function checkApiIdentity(
   { deps, settings }: MirrorCommand,
   { warn }: Reporter,
 ): Promise<Identity> {
-  const identity = await readIdentity(api);
+  const identity = await requestIdentity(api);
   // With a wrong clock, the mirror's timestamps would be wrong.
   if (identity.clockWarning !== null)
     throw new ConfigurationError(identity.clockWarning, {
@@ -191,9 +191,16 @@ async function checkApiIdentity(
 
 /** Saves the command's progress in the mirror, so that `status` can print it in another terminal. */
 function saveProgress(mirror: Mirror, command: string, progress: Progress, now: number): void {
-  const { name: resource, position, of, requests, left, isKnown } = progress;
-  const requests_left = isKnown ? left : null;
-  writeProgress(mirror, { command, resource, position, of, requests, requests_left, at: formatInstant(now) });
+  const { name: resource, position, taskCount, requestsSent, requestsLeft, isLeftKnown } = progress;
+  writeProgress(mirror, {
+    command,
+    resource,
+    position,
+    of: taskCount,
+    requests: requestsSent,
+    requests_left: isLeftKnown ? requestsLeft : null,
+    at: formatInstant(now),
+  });
 }
 
 /**

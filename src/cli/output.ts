@@ -95,8 +95,8 @@ function chooseFormat<F extends Format>(
   const formatOfFlag = allowed.find(({ name }) => flags[name]);
   const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));
   if (formatOfFlag) {
-    const { name, extensions, alsoExtensions = [] } = formatOfFlag;
-    const fitting = [...extensions, ...alsoExtensions];
+    const { name, extensions, flagOnlyExtensions = [] } = formatOfFlag;
+    const fitting = [...extensions, ...flagOnlyExtensions];
     if (formatOfExtension && !fitting.includes(extension))
       throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
         hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,

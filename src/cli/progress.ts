@@ -13,7 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
-import { completeCommands } from "./error-output.js";
+import { addMirrorFlags } from "./error-output.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -21,13 +21,13 @@ export interface Progress {
   name: string | null;
   /** The current task's number, starting at 1. */
   position: number;
-  of: number;
-  /** The total number of requests sent so far. */
-  requests: number;
-  /** The number of remaining requests, or a lower bound if `isKnown` is false. */
-  left: number;
+  taskCount: number;
+  /** The number of requests sent so far, for all tasks. */
+  requestsSent: number;
+  /** The number of remaining requests, or a lower bound if `isLeftKnown` is false. */
+  requestsLeft: number;
   /** True if every remaining task has an estimate. */
-  isKnown: boolean;
+  isLeftKnown: boolean;
 }
 
 const barWidth = 20;
@@ -43,13 +43,15 @@ function progressLine(
   style: Style,
   { perMinute, waiting, width }: { perMinute: number | null; waiting: string | null; width: number },
 ): string {
-  const { name, position, of, requests, left, isKnown } = progress;
-  const title = style.bold(of > 1 ? `${name ?? ""} (${position} of ${of})` : (name ?? ""));
+  const { name, position, taskCount, requestsSent, requestsLeft, isLeftKnown } = progress;
+  const title = style.bold(taskCount > 1 ? `${name ?? ""} (${position} of ${taskCount})` : (name ?? ""));
   const shortTitle = style.bold(name ?? "");
-  const sent = `${pluralize(requests, "request")} done`;
-  const remaining = left === 0 ? "" : `${isKnown ? "" : "at least "}${formatCount(left)} left`;
-  const time = left === 0 || perMinute === null ? "" : formatDuration((left / perMinute) * 60_000);
-  const filled = Math.round((requests / Math.max(1, requests + left)) * barWidth);
+  const sent = `${pluralize(requestsSent, "request")} done`;
+  const remaining =
+    requestsLeft === 0 ? "" : `${isLeftKnown ? "" : "at least "}${formatCount(requestsLeft)} left`;
+  const time =
+    requestsLeft === 0 || perMinute === null ? "" : formatDuration((requestsLeft / perMinute) * 60_000);
+  const filled = Math.round((requestsSent / Math.max(1, requestsSent + requestsLeft)) * barWidth);
   const bar = `${style.cyan("█".repeat(filled))}${style.dim("░".repeat(barWidth - filled))}`;
   const list = (...parts: string[]) => parts.filter((part) => part !== "").join(", ");
 
@@ -57,10 +59,10 @@ function progressLine(
   const longestFirst =
     waiting === null
       ? [
-          isKnown ? `${full}  ${bar}` : full,
+          isLeftKnown ? `${full}  ${bar}` : full,
           full,
           `${title}  ${list(sent, remaining)}`,
-          `${shortTitle}  ${list(`${formatCount(requests)} done`, remaining)}`,
+          `${shortTitle}  ${list(`${formatCount(requestsSent)} done`, remaining)}`,
           `${shortTitle}  ${remaining || sent}`,
         ]
       : [`${full}  ${style.dim(waiting)}`, `${title}  ${style.dim(waiting)}`];
@@ -129,7 +131,7 @@ class StatusLine {
 }
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
-  Parameters<typeof completeCommands>[1];
+  Parameters<typeof addMirrorFlags>[1];
 
 /** The minimum duration of a wait that is reported, in milliseconds. */
 const minReportedWaitMs = 2_000;
@@ -158,14 +160,14 @@ export class TerminalReporter implements Reporter {
   #expected: readonly ExpectedTask[] = [];
   #task: CurrentTask | null = null;
   #position = 0;
-  #requests = 0;
+  #requestsSent = 0;
   #perMinute: number | null = null;
   #wait = { reason: "", until: Number.NEGATIVE_INFINITY };
   /**
    * The number of unanswered requests, and the time of the last response or, if there was none, of the first request.
    * Null if all requests have been answered.
    */
-  #request: { host: string; count: number; since: number } | null = null;
+  #pending: { host: string; count: number; since: number } | null = null;
   #cancelSlowRequest: (() => void) | undefined;
   #onProgress: ((progress: Progress) => void) | null = null;
   #notifiedAt = Number.NEGATIVE_INFINITY;
@@ -224,7 +226,7 @@ export class TerminalReporter implements Reporter {
   readonly warn = (text: string): void => {
     if (this.#warned.has(text)) return;
     this.#warned.add(text);
-    const warning = this.#clean(completeCommands(text, this.#options));
+    const warning = this.#clean(addMirrorFlags(text, this.#options));
     this.#line.print(`${this.#style.yellow("warning:")} ${warning}`);
   };
 
@@ -248,8 +250,8 @@ export class TerminalReporter implements Reporter {
 
   /** Names the host on a terminal if its response takes more than a few seconds. */
   startRequest(host: string): void {
-    const { count = 0, since = this.#deps.clock.monotonic() } = this.#request ?? {};
-    this.#request = { host, count: count + 1, since };
+    const { count = 0, since = this.#deps.clock.monotonic() } = this.#pending ?? {};
+    this.#pending = { host, count: count + 1, since };
     this.#cancelSlowRequest?.();
     this.#cancelSlowRequest = this.#deps.setTimer?.(slowRequestMs, () => {
       if (!this.#task) this.#line.show((width) => truncate(this.#waitText() ?? "", width));
@@ -257,10 +259,10 @@ export class TerminalReporter implements Reporter {
   }
 
   endRequest(): void {
-    this.#requests += 1;
-    const { host = "", count = 0 } = this.#request ?? {};
-    this.#request = count > 1 ? { host, count: count - 1, since: this.#deps.clock.monotonic() } : null;
-    if (this.#request === null) this.#cancelSlowRequest?.();
+    this.#requestsSent += 1;
+    const { host = "", count = 0 } = this.#pending ?? {};
+    this.#pending = count > 1 ? { host, count: count - 1, since: this.#deps.clock.monotonic() } : null;
+    if (this.#pending === null) this.#cancelSlowRequest?.();
     this.#wait.until = Number.NEGATIVE_INFINITY;
     if (!this.#task) this.#line.hide();
   }
@@ -301,19 +303,19 @@ export class TerminalReporter implements Reporter {
     return {
       name: this.#task?.name ?? null,
       position: this.#position,
-      of: Math.max(1, this.#expected.length),
-      requests: this.#requests,
-      left: remaining.reduce<number>((sum, requests) => sum + (requests ?? 0), 0),
-      isKnown: !remaining.includes(undefined),
+      taskCount: Math.max(1, this.#expected.length),
+      requestsSent: this.#requestsSent,
+      requestsLeft: remaining.reduce<number>((sum, requests) => sum + (requests ?? 0), 0),
+      isLeftKnown: !remaining.includes(undefined),
     };
   }
 
   #waitText(): string | null {
     const ms = this.#wait.until - this.#deps.clock.monotonic();
     if (ms > 0) return `waiting ${formatDuration(ms)}: ${this.#clean(this.#wait.reason)}`;
-    if (this.#request === null || this.#deps.clock.monotonic() - this.#request.since < slowRequestMs)
+    if (this.#pending === null || this.#deps.clock.monotonic() - this.#pending.since < slowRequestMs)
       return null;
-    return `waiting for ${this.#clean(this.#request.host)}`;
+    return `waiting for ${this.#clean(this.#pending.host)}`;
   }
 }
 

@@ -34,9 +34,9 @@ export function openPrompt({
   signal,
   runGracefully,
 }: Pick<Deps, "stdin" | "stderr" | "signal" | "runGracefully">): Prompt {
-  const keys = readKeys();
+  const keystrokes = readKeystrokes();
 
-  async function* readKeys(): AsyncGenerator<string, undefined> {
+  async function* readKeystrokes(): AsyncGenerator<string, undefined> {
     const decoder = new StringDecoder("utf8");
     for await (const [chunk] of on(stdin, "data", { signal, close: ["end"] }))
       yield* decoder.write(chunk).replace(escapeSequence, "").replaceAll("\r\n", "\n");
@@ -50,7 +50,7 @@ export function openPrompt({
   async function readAnswer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
     for (let count = 0; count < maxAnswerLength; count += 1) {
-      const { value: key } = await keys.next();
+      const { value: key } = await keystrokes.next();
       if (key === ctrlC) throw new Stopped("SIGINT", "nothing has been changed");
       if (key === undefined || (key === ctrlD && line.length === 0))
         throw new UsageError("Nothing was entered.");
@@ -78,7 +78,7 @@ export function openPrompt({
       }
     },
     close() {
-      void keys.return(undefined);
+      void keystrokes.return(undefined);
       stdin.pause();
       stdin.setRawMode?.(false);
     },

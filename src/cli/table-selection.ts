@@ -2,9 +2,9 @@ import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
 import {
   declaredColumns,
-  describeTable,
-  findTypedTables,
   type ReadableTable,
+  resolveTable,
+  shapesReadBy,
   tableNames,
 } from "../query/readable-tables.js";
 import { syncingResource } from "../resources/registry.js";
@@ -15,7 +15,7 @@ import { systemTables } from "../store/schema.js";
 import { closestName } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
 import { refuseCommas } from "./flags.js";
-import type { ReadSession } from "./mirror-reading.js";
+import type { ReadSession } from "./read-session.js";
 import { parseInstant } from "./time-flags.js";
 
 /**
@@ -43,11 +43,11 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
 }
 
 /**
- * Describes a table or view.
+ * Returns a table or view.
  * @throws ConfigurationError if the table's resource has never been read
  */
-export function findSyncedTable(mirror: Mirror, name: string): ReadableTable {
-  const table = describeTable(mirror, name);
+export function resolveSyncedTable(mirror: Mirror, name: string): ReadableTable {
+  const table = resolveTable(mirror, name);
   const { shape } = table;
   if (!shape || hasBeenRead(mirror, shape.resource)) return table;
   throw new ConfigurationError(`The mirror has no \`${name}\` yet: ${mirror.path}`, {
@@ -73,15 +73,17 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
   names: readonly string[],
-  at: number,
+  asOfMs: number,
 ): void {
-  const { notYetRead, withoutHistory, isRankingReplaced } = createAsOfTables(mirror, names, at);
+  const { notYetRead, withoutHistory, isRankingReplaced } = createAsOfTables(mirror, names, asOfMs);
   for (const { resource, firstReadAt } of notYetRead)
     warn(
       `${resource} was first read at ${firstReadAt}, so there is no data for an \`--as-of\` time before that`,
     );
   for (const name of withoutHistory)
-    warn(`the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(at)} are omitted`);
+    warn(
+      `the mirror keeps no history of \`${name}\`, so rows read after ${formatInstant(asOfMs)} are omitted`,
+    );
   if (isRankingReplaced)
     warn(
       "the host ranking was re-read later on the same day, and the mirror keeps only the last ranking of each day, " +
@@ -92,7 +94,7 @@ export function useDataAsOf(
 /** Warns about tables and views that are empty because none of their resources has been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
-    const resources = findTableResources(name);
+    const resources = resourcesReadBy(name);
     const [first] = resources;
     if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) continue;
     const sync = `brandapi sync ${syncingResource(first).name}`;
@@ -104,7 +106,7 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 /** Warns about tables and views that may lack records, because the first sync was interrupted. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
-    .flatMap(findTableResources)
+    .flatMap(resourcesReadBy)
     .filter((resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource));
   for (const resource of new Set(partial.map((one) => syncingResource(one).name))) {
     const warning = `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``;
@@ -113,6 +115,6 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
 }
 
 /** Returns the resources whose records appear in a table or view. */
-function findTableResources(name: string): Resource[] {
-  return [...new Set(findTypedTables(name).map(({ resource }) => resource))];
+function resourcesReadBy(name: string): Resource[] {
+  return [...new Set(shapesReadBy(name).map(({ resource }) => resource))];
 }

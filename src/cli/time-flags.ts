@@ -19,7 +19,7 @@ export const durationFormats = "`90s`, `5m`, `26h`, `30d` or `12w`";
  * @throws UsageError if the text is not in one of `durationFormats`
  */
 export function parseDuration(text: string, option: string): number {
-  const ms = durationMs(text);
+  const ms = tryParseDuration(text);
   if (ms !== undefined) return ms;
   throw new UsageError(`\`${option}\` is not a duration: \`${text}\`.`, {
     hint: `use a value such as ${durationFormats}`,
@@ -27,11 +27,11 @@ export function parseDuration(text: string, option: string): number {
 }
 
 /** Parses a duration. A number without a unit means days. */
-export function parseWindow(text: string, option: string): number {
+export function parseSpan(text: string, option: string): number {
   return parseDuration(/^\d+$/.test(text) ? `${text}d` : text, option);
 }
 
-function durationMs(text: string): number | undefined {
+function tryParseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})([smhdw])$/.exec(text);
   if (!match) return undefined;
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
@@ -46,7 +46,7 @@ export const timeFormats =
  * @throws UsageError if the text is not in one of `timeFormats`
  */
 export function parseInstant(text: string, option: string, edge: "start" | "end", now: number): number {
-  const age = durationMs(text);
+  const age = tryParseDuration(text);
   if (age !== undefined && now - age >= minTimestampMs) return now - age;
   const period = parsePeriod(text, now);
   if (period) return edge === "start" ? period.from : period.to;

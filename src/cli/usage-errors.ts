@@ -13,43 +13,44 @@ export function toUsageError(
 ): UsageError {
   const command = program.commands.find((each) => each.name() === name);
   const help = `see \`brandapi ${command ? `${name} ` : ""}--help\``;
-  const fail = (message: string, hint = help) => new UsageError(message, { hint, cause });
+  const createError = (message: string, hint = help) => new UsageError(message, { hint, cause });
   switch (cause.code) {
     case "commander.help":
-      return fail("No command was specified.");
+      return createError("No command was specified.");
     case "commander.unknownCommand": {
       const names = program.commands.map((each) => each.name());
-      return fail(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
+      return createError(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
     }
     case "commander.unknownOption": {
       // Commander gives the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
-      if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return fail(keyAsArgument, loginHint);
+      if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return createError(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
       // A command's option is valid only after the command's name. The closest name would be the option itself.
-      if (names.includes(option)) return fail(`Unknown option: \`${option}\`.`);
+      if (names.includes(option)) return createError(`Unknown option: \`${option}\`.`);
       const [flag = option] = option.split("=");
-      return fail(
+      return createError(
         `Unknown option: \`${option}\`.`,
         suggestOption(flag, name, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
       );
     }
     case "commander.missingArgument":
-      return fail(extractSentence(cause), command && missingArgumentHint(command));
+      return createError(extractSentence(cause), command && missingArgumentHint(command));
     case "commander.conflictingOption":
-      return fail(extractSentence(cause), "omit one of them");
+      return createError(extractSentence(cause), "omit one of them");
     case "commander.missingMandatoryOptionValue":
-      return fail(extractSentence(cause), hostHint(argv));
+      return createError(extractSentence(cause), hostHint(argv));
     case "commander.excessArguments":
-      if (name !== "login") return fail(extractSentence(cause), excessArgumentHint(name, argv));
-      if (!argv.some((word) => /^https?:|\/api\/brand\//.test(word))) return fail(keyAsArgument, loginHint);
-      return fail(
+      if (name !== "login") return createError(extractSentence(cause), excessArgumentHint(name, argv));
+      if (!argv.some((word) => /^https?:|\/api\/brand\//.test(word)))
+        return createError(keyAsArgument, loginHint);
+      return createError(
         "`login` does not take the address as an argument.",
         "use `--base-url`: `brandapi login --base-url URL`",
       );
     default:
-      return fail(extractSentence(cause));
+      return createError(extractSentence(cause));
   }
 }
 

@@ -1,24 +1,24 @@
 import { join } from "node:path";
 import { configPath, expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
-import type { RowSources, Writer } from "../export/formats.js";
+import type { Encoder, RowSources } from "../export/formats.js";
 import { type WriteResult, writeToFile, writeToStdout } from "../export/write-output.js";
 import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
 import { createFolder, resolveLinks } from "../util/files.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
-import type { ReadSession } from "./mirror-reading.js";
 import type { Output } from "./output.js";
+import type { ReadSession } from "./read-session.js";
 
 /**
  * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
  * each table.
- * @param write the writer of the output's format
+ * @param encode the encoder of the output's format
  * @throws UsageError if the format or the destination does not allow this
  */
 export async function writeTables(
   tables: RowSources,
-  write: Writer,
+  encode: Encoder,
   output: Output,
   session: ReadSession,
 ): Promise<void> {
@@ -32,12 +32,12 @@ export async function writeTables(
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  const formatTables = (sources: RowSources) => {
+  const encodeTables = (sources: RowSources) => {
     const names = sources.map(({ name }) => name).join(", ");
-    return write(sources, { csv, warn: (text) => reporter.warn(`${names}: ${text}`) });
+    return encode(sources, { csv, warn: (text) => reporter.warn(`${names}: ${text}`) });
   };
   if (destination.kind === "stdout") {
-    await writeToStdout(formatTables(tables), deps.stdout);
+    await writeToStdout(encodeTables(tables), deps.stdout);
     return;
   }
 
@@ -50,7 +50,7 @@ export async function writeTables(
   const results: WriteResult[] = [];
   for (const { path, sources } of files) {
     await refuseOwnFile(path, session);
-    results.push(await writeToFile(formatTables(sources), expandPath(path, deps), deps, { isCompressed }));
+    results.push(await writeToFile(encodeTables(sources), expandPath(path, deps), deps, { isCompressed }));
   }
   if (results.some(({ isCutShort }) => isCutShort)) return;
   const rows = new Map(results.flatMap((result) => [...result.rows]));
@@ -68,7 +68,7 @@ function assignFiles(
   const [extension] = format.extensions;
   if (extension === undefined)
     throw new UsageError(`\`--${format.name}\` writes all tables to one file: \`${folder}\` is a folder.`, {
-      hint: `name a file in this folder: \`-o ${quoteShellWord(join(folder, `export${format.alsoExtensions?.[0] ?? ""}`))}\``,
+      hint: `name a file in this folder: \`-o ${quoteShellWord(join(folder, `export${format.flagOnlyExtensions?.[0] ?? ""}`))}\``,
     });
   const ending = csv.delimiter === "\t" ? ".tsv" : extension;
   return tables.map((source) => ({ path: join(folder, source.name + ending), sources: [source] }));

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type Command, Option } from "commander";
-import { completeCommands } from "../cli/error-output.js";
+import { addMirrorFlags } from "../cli/error-output.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
-import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
+import { withReadSession } from "../cli/read-session.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -74,7 +74,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
 /** Copies the mirror to a folder, and keeps only the newest copies (`--keep`). */
 async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: Settings, deps: Deps) {
   const { keep } = flags;
-  const origin = await readMirror(flags, deps, async ({ mirror }) => readOrigin(mirror));
+  const origin = await withReadSession(flags, deps, async ({ mirror }) => readOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
   else if (!pathExists(folder))
@@ -154,8 +154,8 @@ async function findBackups(folder: string, dbPath: string, origin: string | null
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     if (!isBackupName(name, dbPath) || resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
-    const copied = await withMirror(connect(path), readOrigin).catch(() => null);
-    if (copied !== null && copied === origin) backups.push(path);
+    const backupOrigin = await withMirror(connect(path), readOrigin).catch(() => null);
+    if (backupOrigin !== null && backupOrigin === origin) backups.push(path);
   }
   return backups;
 }
@@ -176,17 +176,17 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
   }
   if (!statSync(from).isFile())
     throw new MirrorUnusable(`The backup is not a file: ${from}`, { hint: "pass a file to `--restore`" });
-  const db = resolveMirrorPath(dbPath);
-  if (readFileId(from) === readFileId(db))
+  const mirrorPath = resolveMirrorPath(dbPath);
+  if (readFileId(from) === readFileId(mirrorPath))
     throw new UsageError(`${from} is the mirror itself; nothing was changed.`, {
-      hint: `pass a backup to \`--restore\`; backups are in ${backupFolder(db)} unless you chose a different folder`,
+      hint: `pass a backup to \`--restore\`; backups are in ${backupFolder(mirrorPath)} unless you chose a different folder`,
     });
-  const replacedPath = `${db}.before-${deps.clock.now()}`;
-  const lock = await lockMirror(db, deps);
+  const replacedPath = `${mirrorPath}.before-${deps.clock.now()}`;
+  const lock = await lockMirror(mirrorPath, deps);
   try {
-    const kept = existsSync(db) ? replacedPath : null;
-    const current = kept === null ? null : await readCurrentMirror(db);
-    const copy = await reserveTempFile(join(dirname(db), "mirror.sqlite"), deps.random);
+    const kept = existsSync(mirrorPath) ? replacedPath : null;
+    const current = kept === null ? null : await readCurrentMirror(mirrorPath);
+    const copy = await reserveTempFile(join(dirname(mirrorPath), "mirror.sqlite"), deps.random);
     await runOnCopy(from, deps, async () => {
       await copyMirror(from, copy, deps.runGracefully).catch((error: unknown) => {
         if (!(error instanceof MirrorUnusable)) throw error;
@@ -198,7 +198,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
       });
       await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
         checkBackupBrand(mirror, from, current, brand, reporter);
-        copyMirrorState(mirror, current, db, reporter);
+        copyMirrorState(mirror, current, mirrorPath, reporter);
       });
     });
     if (!current)
@@ -208,16 +208,17 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
     const replace = async () => {
       // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This
       // fails if another program has the mirror open.
-      if (current) await withMirror(connect(db), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
-      replaceMirror(copy, db, replacedPath);
+      if (current)
+        await withMirror(connect(mirrorPath), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
+      replaceMirror(copy, mirrorPath, replacedPath);
     };
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
     if (kept) {
       const undo = `brandapi backup --restore ${quoteShellWord(kept)}`;
-      reporter.note(completeCommands(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
+      reporter.note(addMirrorFlags(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
     }
-    reporter.note(completeCommands("Next: run `brandapi sync` to read newer data.", flags));
-    return { db, restored: from, kept, text: `${db}: restored from ${from}` };
+    reporter.note(addMirrorFlags("Next: run `brandapi sync` to read newer data.", flags));
+    return { db: mirrorPath, restored: from, kept, text: `${mirrorPath}: restored from ${from}` };
   } finally {
     lock.release();
     reporter.close();
@@ -270,7 +271,7 @@ function checkBackupBrand(
 function copyMirrorState(
   copy: Mirror,
   current: CurrentMirror | null,
-  db: string,
+  mirrorPath: string,
   { warn }: TerminalReporter,
 ): void {
   if (current) {
@@ -280,7 +281,8 @@ function copyMirrorState(
     const { warnings } = redactMirror(copy, forgotten, omit.length > 0 ? omit : undefined);
     for (const warning of warnings) warn(warning);
   }
-  if (!scrubFile(copy)) throw new MirrorUnusable(`The disk is full: ${db}`, { hint: "free some disk space" });
+  if (!scrubFile(copy))
+    throw new MirrorUnusable(`The disk is full: ${mirrorPath}`, { hint: "free some disk space" });
   const lastBackup = current?.lastBackup;
   if (lastBackup) copy.transaction(() => writeInfo(copy, "last_backup", lastBackup));
   // The write-ahead log may still contain erased data, so it is removed.

@@ -1,15 +1,15 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, withChoices } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, formatOption, type OutputFlags, selectsOutput } from "../cli/output.js";
+import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import { writeTables } from "../cli/write-tables.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { tableFormats } from "../export/formats.js";
-import { type Change, type ChangeFilter, changesCondition, listChanges } from "../query/change-list.js";
+import { type Change, type ChangeFilter, changesConditionSql, listChanges } from "../query/change-list.js";
 import { openRows } from "../query/open-rows.js";
-import { describeTable } from "../query/readable-tables.js";
+import { resolveTable } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
 import { readNewestRunId } from "../store/runs.js";
 import { formatCount } from "../util/format-text.js";
@@ -52,23 +52,23 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
-  const { run, limit } = flags;
+  const { run: runId, limit } = flags;
   const output = selectsOutput(flags) ? chooseOutput(flags, tableFormats, deps) : undefined;
   // With `--run`, changes are listed no matter how old they are.
-  const from = flags.since ?? (run === undefined ? defaultSince : "1970-01-01");
-  const { since = 0 } = parseRange({ since: from }, deps.clock.now());
-  const filter = { run, resource, since: formatInstant(since) };
-  await readMirror(flags, deps, async (session) => {
+  const from = flags.since ?? (runId === undefined ? defaultSince : "1970-01-01");
+  const { since: sinceMs = 0 } = parseRange({ since: from }, deps.clock.now());
+  const filter = { runId, resource, since: formatInstant(sinceMs) };
+  await withReadSession(flags, deps, async (session) => {
     const { mirror } = session;
     const newest = readNewestRunId(mirror);
-    if (run !== undefined && run > newest)
-      throw new UsageError(`There is no run ${run}.`, { hint: `the newest run is ${newest}` });
+    if (runId !== undefined && runId > newest)
+      throw new UsageError(`There is no run ${runId}.`, { hint: `the newest run is ${newest}` });
     if (!output) return printChanges(session, filter, limit);
-    const table = describeTable(mirror, "changes");
-    const where = changesCondition(filter, limit);
+    const table = resolveTable(mirror, "changes");
+    const where = changesConditionSql(filter, limit);
     const source = openRows({ mirror, table, where });
-    const { write } = await output.format.load();
-    await writeTables([source], write, output, session);
+    const { encode } = await output.format.load();
+    await writeTables([source], encode, output, session);
   });
 }
 
@@ -80,11 +80,11 @@ function printChanges(
 ): void {
   const { changes, total } = listChanges(mirror, filter, limit);
   if (total === 0) {
-    const { run, since } = filter;
+    const { runId, since } = filter;
     reporter.note(
-      run === undefined
+      runId === undefined
         ? `No changes were found since ${since.slice(0, 10)}; use \`--since\` to list older changes.`
-        : `Run ${run} found no changes to records that were already in the mirror.`,
+        : `Run ${runId} found no changes to records that were already in the mirror.`,
     );
     return;
   }

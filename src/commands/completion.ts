@@ -55,12 +55,12 @@ export function run(_flags: GlobalFlags, { deps }: Context, shell: keyof typeof 
  * prints no errors.
  */
 export async function printCompletions(program: Command, words: readonly string[], deps: Deps) {
-  const candidates = await findCandidates(program, words, deps).catch(() => []);
+  const candidates = await listCandidates(program, words, deps).catch(() => []);
   const fitting = candidates.filter((word) => word.startsWith(words.at(-1) ?? ""));
   deps.stdout.write(fitting.map((word) => `${word}\n`).join(""));
 }
 
-async function findCandidates(program: Command, words: readonly string[], deps: Deps) {
+async function listCandidates(program: Command, words: readonly string[], deps: Deps) {
   const before = words.slice(0, -1);
   const typed = scanCommandLine(before).command;
   const command = program.commands.find((one) => one.name() === typed);

@@ -4,7 +4,7 @@ import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.j
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath, platformFolder } from "../config/folders.js";
-import { missingCredentials } from "../config/missing-credentials.js";
+import { describeMissingCredentials } from "../config/missing-credentials.js";
 import { commandFor, type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
@@ -95,7 +95,7 @@ function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) =>
   const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
-      `The profile \`${profile}\` has no ${missingCredentials({ baseUrl, key })}, and cron does not see your shell's environment. Run \`${login}\`.`,
+      `The profile \`${profile}\` has no ${describeMissingCredentials({ baseUrl, key })}, and cron does not see your shell's environment. Run \`${login}\`.`,
     );
   return profile;
 }

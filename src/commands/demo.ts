@@ -113,11 +113,11 @@ async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
   print(
     `\nDone in ${((clock.monotonic() - startedAt) / 1_000).toFixed(1)} s. Everything is in the folder ${out}:`,
   );
-  const mirror = join(out, "demo.sqlite");
-  print(`- the mirror: ${mirror}`);
+  const mirrorPath = join(out, "demo.sqlite");
+  print(`- the mirror: ${mirrorPath}`);
   print(`- the report: ${reportFile}`);
   print(`- the exports: ${exports.map(([file]) => file).join(", ")}`);
-  print(`To explore the mirror: \`brandapi tables --db ${quoteShellWord(mirror)}\`.`);
+  print(`To explore the mirror: \`brandapi tables --db ${quoteShellWord(mirrorPath)}\`.`);
   print("For your own brand: `brandapi login`, then `brandapi sync`.");
 }
 

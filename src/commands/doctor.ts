@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
-import { asBrandapiError, completeCommands } from "../cli/error-output.js";
+import { addMirrorFlags, asBrandapiError } from "../cli/error-output.js";
 import { explainMirrorError } from "../cli/mirror-errors.js";
-import { TerminalReporter } from "../cli/progress.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
 import { findMisspelledVariables } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
 import { type BrandapiError, type ExitCode, exitCodes, Incomplete, MirrorUnusable } from "../errors.js";
-import { typedTables } from "../query/readable-tables.js";
+import { allTableShapes } from "../query/readable-tables.js";
 import { allResources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
 import { findLastBackup, lastBackupHint } from "../store/backups.js";
@@ -100,7 +99,7 @@ function printFinding(
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? finding.message : finding.text, apiKeys);
-  const hint = finding.hint ? hideKeys(completeCommands(finding.hint, { profile, db }), apiKeys) : null;
+  const hint = finding.hint ? hideKeys(addMirrorFlags(finding.hint, { profile, db }), apiKeys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
   const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];
@@ -171,7 +170,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
 async function checkTables(mirror: Mirror): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
     const differing = await compareTables(mirror, allResources);
-    if (differing.length === 0) return { text: `all ${typedTables().length} match the records` };
+    if (differing.length === 0) return { text: `all ${allTableShapes.length} match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
       hint: "run `brandapi verify --repair`",
@@ -196,7 +195,7 @@ async function checkApiKey(
   mirror: Mirror | undefined,
   deps: Deps,
 ): Promise<Finding<Identity>> {
-  const identity = await fetchIdentity(settings, deps, new TerminalReporter(deps, { quiet: true }));
+  const identity = await fetchIdentity(settings, { quiet: true }, deps);
   checkOwner(mirror ? readOwner(mirror) : null, identity.brand, settings.brand);
   return {
     text: "accepted by the API; `brandapi whoami` shows the key's scopes and expiry",
@@ -219,13 +218,13 @@ const minFreeBytes = 200 * 1024 ** 2;
  * Checks the free space on the mirror's disk. If the mirror's folder does not exist, its nearest existing parent is
  * used.
  */
-function checkDisk(mirror: string): Finding {
-  let folder = dirname(mirror);
+function checkDisk(dbPath: string): Finding {
+  let folder = dirname(dbPath);
   while (!existsSync(folder)) folder = dirname(folder);
   const { bavail, bsize } = statfsSync(folder);
   return checkFreeSpace({
     freeBytes: bavail * bsize,
-    mirrorBytes: statSync(mirror, { throwIfNoEntry: false })?.size ?? 0,
+    mirrorBytes: statSync(dbPath, { throwIfNoEntry: false })?.size ?? 0,
   });
 }
 

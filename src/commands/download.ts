@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { parseCount, parsedOption, parseRange, waitOption, withChoices } from "../cli/flags.js";
 import { resumeHint, withMirrorSession } from "../cli/mirror-session.js";
-import { findSyncedTable } from "../cli/table-selection.js";
+import { resolveSyncedTable } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context } from "../deps.js";
@@ -58,7 +58,10 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
   const command = { name: "download", deps, flags, settings, appliesOmit: true, stopHint: resumeHint };
   await withMirrorSession(command, async (session) => {
     const { api, mirror, reporter } = session;
-    const files = selectFiles(mirror, findSyncedTable(mirror, "content"), { where: flags.where, ...range });
+    const files = selectFiles(mirror, resolveSyncedTable(mirror, "content"), {
+      where: flags.where,
+      ...range,
+    });
     for (const warning of findWrongComparisons(flags.where ?? "")) reporter.warn(warning);
     const task = reporter.begin({ name: "download content" });
     const options = {

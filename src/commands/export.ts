@@ -7,11 +7,11 @@ import {
   parseList,
   parseRange,
 } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, createOutputOptions, type OutputFlags } from "../cli/output.js";
+import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import {
-  findSyncedTable,
   parseAsOf,
+  resolveSyncedTable,
   resolveTableName,
   useDataAsOf,
   warnAboutPartialTables,
@@ -24,8 +24,8 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { formats, type RowSources } from "../export/formats.js";
-import { createSingerWriter, readSingerState } from "../export/singer.js";
-import { checkHistory, checkStatementHistory } from "../query/as-of.js";
+import { createSingerEncoder, readSingerState } from "../export/singer.js";
+import { checkHistory, requireReadsWithHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { otherTablesHint } from "../query/sql-mistakes.js";
@@ -127,15 +127,15 @@ export async function run(
   const { format } = output;
   const state = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
-  const asOf = parseAsOf(flags.asOf, now);
-  const filters = { columns, includeRemoved, limit, where, asOf, ...parseRange(flags, now) };
+  const asOfMs = parseAsOf(flags.asOf, now);
+  const selection = { columns, includeRemoved, limit, where, asOfMs, ...parseRange(flags, now) };
 
-  await readMirror(flags, deps, async (session) => {
-    const sources = openTables(names, filters, session);
-    const write =
-      format.name === "singer" ? createSingerWriter(session.mirror, state) : (await format.load()).write;
+  await withReadSession(flags, deps, async (session) => {
+    const sources = openTables(names, selection, session);
+    const encode =
+      format.name === "singer" ? createSingerEncoder(session.mirror, state) : (await format.load()).encode;
     try {
-      await writeTables(sources, write, output, session);
+      await writeTables(sources, encode, output, session);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }
@@ -146,26 +146,26 @@ export async function run(
 type DateFilter = Pick<RowSelection, "since" | "until">;
 
 /** The parsed values of the flags that select rows and columns. */
-interface Filters extends DateFilter, Pick<RowSelection, "columns" | "where" | "limit"> {
+interface ExportSelection extends DateFilter, Pick<RowSelection, "columns" | "where" | "limit"> {
   includeRemoved: boolean | undefined;
-  asOf: number | undefined;
+  asOfMs: number | undefined;
 }
 
-/** Checks the tables and the filters against the mirror, warns about missing data, and opens the tables. */
-function openTables(names: readonly string[], filters: Filters, session: ReadSession): RowSources {
-  const { asOf, columns, includeRemoved, limit, since, until, where } = filters;
+/** Checks the tables and the selection against the mirror, warns about missing data, and opens the tables. */
+function openTables(names: readonly string[], selection: ExportSelection, session: ReadSession): RowSources {
+  const { asOfMs, columns, includeRemoved, limit, since, until, where } = selection;
   const { mirror } = session;
-  const tables = findTables(names, mirror, includeRemoved);
+  const tables = resolveTables(names, mirror, includeRemoved);
   for (const table of tables) checkColumns(mirror, table, columns ?? []);
-  if (asOf !== undefined) checkHistory(names);
-  const filtered = findFilteredTables(tables, filters);
-  const whereTables = where === undefined ? [] : checkWhere(where, tables, asOf, session);
+  if (asOfMs !== undefined) checkHistory(names);
+  const datedTables = selectDatedTables(tables, selection);
+  const whereTables = where === undefined ? [] : resolveWhereTables(where, tables, asOfMs, session);
   const readNames = [...names, ...whereTables];
   warnAboutPartialTables(session, readNames);
   // The checks and warnings above are about the present data, which `useDataAsOf` hides.
-  if (asOf !== undefined) useDataAsOf(session, readNames, asOf);
+  if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
   const sources = tables.map((table) => {
-    const range = filtered.includes(table) ? { since, until } : {};
+    const range = datedTables.includes(table) ? { since, until } : {};
     return openRows({ mirror, table, columns, where, limit, ...range });
   });
   // The argument `<table...>` requires at least one table.
@@ -185,11 +185,11 @@ function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
 }
 
 /**
- * Describes the tables and views to export, which include removed records if `--include-removed` is given.
+ * Returns the tables and views to export, which include removed records if `--include-removed` is given.
  * @throws ConfigurationError if a table has never been read; UsageError if no table has removed records
  */
-function findTables(names: readonly string[], mirror: Mirror, includeRemoved = false): ReadableTable[] {
-  const tables = names.map((name) => findSyncedTable(mirror, name));
+function resolveTables(names: readonly string[], mirror: Mirror, includeRemoved = false): ReadableTable[] {
+  const tables = names.map((name) => resolveSyncedTable(mirror, name));
   if (!includeRemoved) return tables;
   if (!tables.some(({ kind }) => kind === "current"))
     throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
@@ -225,7 +225,7 @@ function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly stri
  * filtered, because recent events can refer to old rows in the other tables.
  * @throws UsageError if no table can be filtered
  */
-function findFilteredTables(tables: readonly ReadableTable[], { since, until }: DateFilter): ReadableTable[] {
+function selectDatedTables(tables: readonly ReadableTable[], { since, until }: DateFilter): ReadableTable[] {
   if (since === undefined && until === undefined) return [];
   const dated = tables.filter(
     ({ date, shape }) => date !== null && (tables.length === 1 || !shape || acceptsDates(shape.resource)),
@@ -242,17 +242,17 @@ function findFilteredTables(tables: readonly ReadableTable[], { since, until }: 
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */
-function checkWhere(
+function resolveWhereTables(
   where: string,
   tables: readonly ReadableTable[],
-  asOf: number | undefined,
+  asOfMs: number | undefined,
   session: ReadSession,
 ): string[] {
   const { mirror, reporter } = session;
   for (const table of tables) checkCondition(mirror, table, where);
   const names = tables.flatMap((table) => {
     const reads = findReads(mirror.db, conditionSql(table, where));
-    return asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
+    return asOfMs === undefined ? (reads?.names ?? []) : requireReadsWithHistory(reads);
   });
   for (const warning of findWrongComparisons(where)) reporter.warn(warning);
   warnAboutUnreadTables(session, new Set(names));

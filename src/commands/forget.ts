@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { readMirror } from "../cli/mirror-reading.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
+import { withReadSession } from "../cli/read-session.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { MirrorBusy, UsageError } from "../errors.js";
@@ -39,14 +39,14 @@ export function define(command: Command): void {
     .option("--yes", "skip the confirmation");
 }
 
-export async function run({ host, ...flags }: ForgetFlags, { deps }: Context): Promise<void> {
+export async function run({ host: typedHost, ...flags }: ForgetFlags, { deps }: Context): Promise<void> {
   const { json, quiet, yes } = flags;
   const { dbPath } = readSettings(flags, deps);
   const reporter = new TerminalReporter(deps, flags);
-  const hosts = await readMirror(flags, deps, async ({ mirror }) => readHosts(mirror));
-  const known = findHost(host.replace(/^@/, ""), hosts);
-  const { id } = known;
-  if (!yes) await confirm(known, deps);
+  const hosts = await withReadSession(flags, deps, async ({ mirror }) => readHosts(mirror));
+  const host = resolveHost(typedHost.replace(/^@/, ""), hosts);
+  const { id } = host;
+  if (!yes) await confirm(host, deps);
   const lock = await lockMirror(dbPath, deps);
   const { records, last_backup } = await withMirror(connect(dbPath), (mirror) =>
     forgetHost(mirror, id, reporter, deps),
@@ -100,10 +100,10 @@ function parseHost(text: string, previous: string | undefined): string {
 }
 
 /**
- * Finds a host by ID, ID prefix, or handle. Throws a UsageError unless there is exactly one match. Similar names are
+ * Returns the host with an ID, ID prefix, or handle. Throws a UsageError unless there is exactly one match. Similar names are
  * not suggested, because erasing the wrong host cannot be undone.
  */
-function findHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
+function resolveHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   const hint =
     `use the handle, or at least ${minPrefixLength} characters of the ID: ` +
     '`brandapi query "SELECT * FROM hosts"` lists both; forgotten hosts have no handle';

@@ -5,7 +5,7 @@ import { checkName, parsedOption } from "../cli/flags.js";
 import { parsePingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
-import { checkBaseUrl, checkKey } from "../config/credentials.js";
+import { parseBaseUrl, parseKey } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
 import { type ApiCredentials, requireCredentials } from "../config/missing-credentials.js";
 import { commandFor, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
@@ -63,17 +63,17 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   const { profile } = settings;
   const profiles = readProfiles(deps);
   const stored = profiles.get(profile) ?? {};
-  const access = await readCredentials(flags, settings, deps);
-  deps.apiKeys.add(access.key);
-  const keySource = access.key === settings.key ? settings.keySource : undefined;
+  const credentials = await readCredentials(flags, settings, deps);
+  deps.apiKeys.add(credentials.key);
+  const keySource = credentials.key === settings.key ? settings.keySource : undefined;
+  const identity = await fetchIdentity({ ...settings, ...credentials, keySource }, flags, deps);
   const reporter = new TerminalReporter(deps, flags);
-  const identity = await fetchIdentity({ ...settings, ...access, keySource }, deps, reporter);
   const { brand, key } = identity;
   await refuseOtherBrand(brand, profile, stored, flags, deps);
   const omit = flags.omit ?? settings.omit;
   profiles.set(profile, {
     ...stored,
-    ...access,
+    ...credentials,
     db: flags.db === undefined ? stored.db : settings.dbPath,
     ping: flags.ping ?? stored.ping,
     omit: omit.join(",") || undefined,
@@ -84,12 +84,12 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   await writeProfiles(profiles, deps);
   const env = brandEnv(flags, deps.env);
   for (const [name, value] of [
-    ["BRANDAPI_KEY", access.key],
-    ["BRANDAPI_BASE_URL", access.baseUrl],
+    ["BRANDAPI_KEY", credentials.key],
+    ["BRANDAPI_BASE_URL", credentials.baseUrl],
   ] as const)
     if (env[name] && env[name].trim().replace(/\/+$/, "") !== value)
       reporter.warn(`${name} is set and overrides the stored value.`);
-  printIdentity(deps, flags, { ...settings, ...access, omit }, identity, { omit });
+  printIdentity(deps, flags, { ...settings, ...credentials, omit }, identity, { omit });
   if (flags.omit && omitsHostNames({ omit }) && !isImpliedBy("content:host.name", omit))
     reporter.warn(
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
@@ -135,7 +135,7 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   if (settings.key !== undefined && changesOther && !changesCredentials)
     return requireCredentials(settings, deps);
   const envBaseUrl = flags.baseUrl === undefined && deps.env.BRANDAPI_BASE_URL;
-  const baseUrl = envBaseUrl ? checkBaseUrl(envBaseUrl, "BRANDAPI_BASE_URL") : settings.baseUrl;
+  const baseUrl = envBaseUrl ? parseBaseUrl(envBaseUrl, "BRANDAPI_BASE_URL") : settings.baseUrl;
   const key = flags.keyFile === undefined ? undefined : settings.key;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
@@ -148,8 +148,8 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   const askForUrl = () => ask("Base URL (ends in /api/brand/v1): ", {});
   const askForKey = () => ask(`API key for the profile \`${profile}\` (not shown): `, { hidden: true });
   try {
-    const url = baseUrl ?? (await askUntilValid(askForUrl, checkBaseUrl, deps));
-    return { baseUrl: url, key: key ?? (await askUntilValid(askForKey, checkKey, deps)) };
+    const url = baseUrl ?? (await askUntilValid(askForUrl, parseBaseUrl, deps));
+    return { baseUrl: url, key: key ?? (await askUntilValid(askForKey, parseKey, deps)) };
   } finally {
     close();
   }
@@ -158,7 +158,7 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
 /** @throws ConfigurationError if stdin is empty or contains no valid key */
 async function readPipedKey({ baseUrl }: LoginFlags, profile: string, deps: Deps): Promise<string> {
   const text = await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
-  if (text.trim() !== "") return checkKey(text, "stdin");
+  if (text.trim() !== "") return parseKey(text, "stdin");
   const login = commandFor("login", profile) + (baseUrl ? ` --base-url ${quoteShellWord(baseUrl)}` : "");
   throw new ConfigurationError("The key from stdin is empty.", {
     hint: `pipe the key in, as in \`pass show brandapi | ${login} --key-stdin\``,
@@ -166,18 +166,18 @@ async function readPipedKey({ baseUrl }: LoginFlags, profile: string, deps: Deps
 }
 
 /**
- * Repeats a question until `check` accepts the answer.
+ * Repeats a question until `parse` accepts the answer.
  * @throws whatever `ask` throws on Ctrl-C or at the end of input
  */
 async function askUntilValid(
   ask: () => Promise<string>,
-  check: (text: string, source: string) => string,
+  parse: (text: string, source: string) => string,
   { stderr }: Pick<Deps, "stderr">,
 ): Promise<string> {
   for (;;) {
     const answer = await ask();
     try {
-      return check(answer.trim(), "the prompt");
+      return parse(answer.trim(), "the prompt");
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       stderr.write(`${escapeText(error.message)}\n  hint: ${error.hint}\n`);
@@ -201,9 +201,8 @@ function parseOmit(list: string): string[] {
   const noun = "field, or a field that a sync needs";
   const hint = "use the name of an API field, such as `host.last_name`";
   const rules = list.match(/[^,\s]+/g) ?? [];
-  return rules.map((rule) =>
-    namesUndocumentedField(rule) ? rule : checkName(noun, rule, allowedNames, hint),
-  );
+  for (const rule of rules) if (!namesUndocumentedField(rule)) checkName(noun, rule, allowedNames, hint);
+  return rules;
 }
 
 /**

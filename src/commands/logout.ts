@@ -21,11 +21,11 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   if (Object.keys(rest).length > 0) profiles.set(profile, rest);
   else profiles.delete(profile);
   if (removed) await writeProfiles(profiles, deps);
-  const mirror = pathExists(dbPath) ? dbPath : null;
-  if (flags.json) printJson(deps.stdout, { profile, removed, mirror });
+  const keptPath = pathExists(dbPath) ? dbPath : null;
+  if (flags.json) printJson(deps.stdout, { profile, removed, mirror: keptPath });
   const { note, warn } = new TerminalReporter(deps, flags);
   const name = `the profile \`${profile}\``;
   note(removed ? `Removed the base URL and key for ${name}.` : `Nothing was stored for ${name}.`);
-  if (mirror) note(`The mirror has been kept: ${mirror}`);
+  if (keptPath) note(`The mirror has been kept: ${keptPath}`);
   if (deps.env.BRANDAPI_KEY) warn("BRANDAPI_KEY is still set in the environment.");
 }

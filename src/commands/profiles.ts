@@ -25,10 +25,12 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const { note, warn } = new TerminalReporter(deps, flags);
   const brands: ListedProfile[] = [];
   for (const [profile, stored] of readProfilesWithKey(deps)) {
-    const mirror = mirrorPath(profile, stored.db, deps);
+    const dbPath = mirrorPath(profile, stored.db, deps);
     // An unreadable mirror must not prevent the other brands from being listed.
-    const last = await findLastSuccess(mirror).catch((error) => warn(`${profile}: ${errorReason(error)}`));
-    brands.push({ profile, mirror, ...describeBrand(stored, last ?? null, clock.now()) });
+    const lastSuccessAt = await findLastSuccess(dbPath).catch((error) =>
+      warn(`${profile}: ${errorReason(error)}`),
+    );
+    brands.push({ profile, mirror: dbPath, ...toBrandFields(stored, lastSuccessAt ?? null, clock.now()) });
   }
   if (flags.json) return printJson(stdout, brands);
   if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
@@ -44,7 +46,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   );
 }
 
-type ListedProfile = ReturnType<typeof describeBrand> & { profile: string; mirror: string };
+type ListedProfile = ReturnType<typeof toBrandFields> & { profile: string; mirror: string };
 
 async function findLastSuccess(path: string): Promise<string | null> {
   return await withMirror(openMirrorOrEmpty(path), findOldestSuccess);
@@ -52,16 +54,17 @@ async function findLastSuccess(path: string): Promise<string | null> {
 
 /**
  * Describes the brand and the key that `login` stored. Times are ISO 8601 strings; null means unknown.
- * @param last the time of the last successful sync of the least recently synced resource
+ * @param lastSuccessAt the time of the last successful sync of the least recently synced resource
  */
-function describeBrand(stored: Profile, last: string | null, now: number) {
+function toBrandFields(stored: Profile, lastSuccessAt: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;
   return {
     brand: { id: brandId, name: brandName },
     base_url: baseUrl,
     key: { expires_at, days_left: daysUntil(expires_at, now) },
-    last_success_at: last,
-    age_seconds: last === null ? null : Math.max(0, Math.round((now - Date.parse(last)) / 1_000)),
+    last_success_at: lastSuccessAt,
+    age_seconds:
+      lastSuccessAt === null ? null : Math.max(0, Math.round((now - Date.parse(lastSuccessAt)) / 1_000)),
   };
 }
 

@@ -3,8 +3,8 @@ import { addAbortSignal } from "node:stream";
 import type { Statement } from "better-sqlite3";
 import type { Command } from "commander";
 import { parseCount, parsedOption } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
 import { chooseOutput, createOutputOptions, type OutputFlags, selectsOutput } from "../cli/output.js";
+import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import {
   parseAsOf,
   useDataAsOf,
@@ -17,7 +17,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { type FormatName, tableFormats } from "../export/formats.js";
-import { checkStatementHistory } from "../query/as-of.js";
+import { requireReadsWithHistory } from "../query/as-of.js";
 import { findReads, type SqlParameters } from "../query/statement-reads.js";
 import { compileQuery, openQueryResult } from "../query/user-sql.js";
 import { findWrongComparisons } from "../query/wrong-comparisons.js";
@@ -76,17 +76,17 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
       hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
     });
   }
-  const asOf = parseAsOf(flags.asOf, deps.clock.now());
+  const asOfMs = parseAsOf(flags.asOf, deps.clock.now());
   if (argument !== undefined && file !== undefined)
     throw new UsageError("The statement was passed both as an argument and with `--file`.", {
       hint: "omit one of them",
     });
   const sql = argument === undefined || argument === "-" ? await readSql(file, deps) : argument;
-  await readMirror(flags, deps, async (session) => {
-    const statement = openStatement({ sql, param, asOf }, session);
+  await withReadSession(flags, deps, async (session) => {
+    const statement = openStatement({ sql, param, asOf: asOfMs }, session);
     if (!output) return printResult(statement, limit, session);
-    const { write } = await output.format.load();
-    await writeTables([openQueryResult(statement, limit)], write, output, session);
+    const { encode } = await output.format.load();
+    await writeTables([openQueryResult(statement, limit)], encode, output, session);
   });
 }
 
@@ -95,18 +95,18 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
  * the statement reads the data as of that time.
  */
 function openStatement(
-  { sql, param, asOf }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
+  { sql, param, asOf: asOfMs }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },
   session: ReadSession,
 ): Statement {
   const { mirror, reporter } = session;
   const statement = compileQuery(mirror, sql, param);
   const reads = findReads(mirror.db, sql, param);
-  const names = asOf === undefined ? (reads?.names ?? []) : checkStatementHistory(reads);
+  const names = asOfMs === undefined ? (reads?.names ?? []) : requireReadsWithHistory(reads);
   for (const warning of findWrongComparisons(sql)) reporter.warn(warning);
   warnAboutUnreadTables(session, names);
   warnAboutPartialTables(session, names);
-  if (asOf === undefined) return statement;
-  useDataAsOf(session, names, asOf);
+  if (asOfMs === undefined) return statement;
+  useDataAsOf(session, names, asOfMs);
   return compileQuery(mirror, sql, param);
 }
 

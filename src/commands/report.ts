@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { parsedOption, parseRange } from "../cli/flags.js";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import { parseInstant } from "../cli/time-flags.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
@@ -65,7 +65,7 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
     });
   const period = month === undefined ? flags : { since: month, until: month };
   const range = parseRange(period, deps.clock.now());
-  await readMirror(flags, deps, async (session) => {
+  await withReadSession(flags, deps, async (session) => {
     const { mirror, style, width = 80 } = session;
     const runningCommand = await findRunningCommand(mirror.path);
     const report = createReport(mirror, range, { now: deps.clock.now(), runningCommand });

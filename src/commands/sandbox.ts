@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { ordersOption, parseCount, parsedOption, parseUpTo, seedOption } from "../cli/flags.js";
+import { createCountParser, ordersOption, parseCount, parsedOption, seedOption } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";
@@ -33,7 +33,11 @@ export const examples = {
 export function define(command: Command): void {
   command
     .addOption(
-      parsedOption("--port <n>", "port to listen on; 0 for any free port (default: 0)", parseUpTo(65_535)),
+      parsedOption(
+        "--port <n>",
+        "port to listen on; 0 for any free port (default: 0)",
+        createCountParser(65_535),
+      ),
     )
     .addOption(ordersOption())
     .addOption(seedOption())

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { runForProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
 import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
-import { readMirror } from "../cli/mirror-reading.js";
+import { withReadSession } from "../cli/read-session.js";
 import { parseDuration } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
@@ -69,12 +69,12 @@ async function printStatus(
   const checkPath = flags.db === undefined ? "" : "check the path, or ";
   const neverSynced = new MirrorStale(never, { hint: `${checkPath}run \`brandapi sync\`` });
   if (maxAge !== null && !pathExists(settings.dbPath)) throw neverSynced;
-  await readMirror(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
+  await withReadSession(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const runningCommand = await findRunningCommand(settings.dbPath);
     const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
-    const { kept, text } = describeKept(mirror, settings.omit, now);
-    if (json) printJson(deps.stdout, { profile, ...health, ...kept });
+    const { fields, text } = readFooter(mirror, settings.omit, now);
+    if (json) printJson(deps.stdout, { profile, ...health, ...fields });
     else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
     if (maxAge === null) return;
@@ -90,7 +90,7 @@ async function printStatus(
 /** Creates the error for `--max-age`, with all reasons, most severe first. Returns null if nothing is stale. */
 function createStaleError(
   health: Health,
-  named: boolean,
+  areNamed: boolean,
   maxAgeMs: number,
   neverSynced: MirrorStale,
 ): MirrorStale | null {
@@ -98,7 +98,7 @@ function createStaleError(
   const rejections = listRejections(health);
   const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed_run?.isRefused;
   const old = resources.filter(isOld).map(({ resource }) => resource);
-  const missing = named ? never_read : [];
+  const missing = areNamed ? never_read : [];
   const toSync = [...old, ...missing];
   if (rejections.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
   const reasons = rejections.map(({ reason }) => reason);
@@ -144,19 +144,19 @@ function formatFailedCommand({ at, command, error }: FailedCommand): string {
 
 /**
  * Formats a mirror's health: one line per resource, followed by the problems.
- * @param named true if the user named the resources
+ * @param areNamed true if the user named the resources
  */
-function formatStatus(health: Health, named: boolean, style: Style, width: number | undefined): string {
+function formatStatus(health: Health, areNamed: boolean, style: Style, width: number | undefined): string {
   const { brand, db, max_age_seconds, never_read, resources } = health;
   const title = `${style.bold("Mirror")} of ${escapeText(brand ? `${brand.name}, ${db}` : db)}`;
   const list = [
     resources.length > 0
       ? formatResourceTable(health, style, width)
-      : named
+      : areNamed
         ? ""
         : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
-    never_read.length > 0 && max_age_seconds !== null && !named
+    never_read.length > 0 && max_age_seconds !== null && !areNamed
       ? "`--max-age` checks these resources only if they are named."
       : "",
   ];
@@ -225,13 +225,13 @@ function formatResourceTable(
   return renderTable(titles, rows, { width, style, rightAligned: counts, optionalColumns: spare });
 }
 
-function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, now: string): string {
+function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, checkedAt: string): string {
   const day = (at: string) => at.slice(0, 10);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return last_success_at === null ? "not yet" : "all";
-  const until = day(last.to) === day(now) ? "" : ` to ${day(last.to)}`;
-  const but = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
-  return `from ${first.from === null ? "the start" : formatStart(first.from)}${until}${but}`;
+  const until = day(last.to) === day(checkedAt) ? "" : ` to ${day(last.to)}`;
+  const gapCount = gaps.length === 0 ? "" : `, ${pluralize(gaps.length, "gap")}`;
+  return `from ${first.from === null ? "the start" : formatStart(first.from)}${until}${gapCount}`;
 }
 
 /** Returns a line for each resource whose oldest records have never been read, because no sync requested them. */
@@ -259,7 +259,7 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
   });
 }
 
-function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
+function readFooter(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = findLastBackup(mirror);
   const { forgotten, omit: stored } = readRedactionRules(mirror);
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
@@ -269,7 +269,7 @@ function describeKept(mirror: Mirror, omit: readonly string[], now: number) {
     omit.length > 0 && `Omitted: ${omit.join(", ")}${when}`,
     forgotten.length > 0 && `Forgotten: ${pluralize(forgotten.length, "host")}`,
   ].map((line) => (line ? `\n${escapeText(line)}\n` : ""));
-  return { text: text.join(""), kept: { last_backup, omit, forgotten } };
+  return { text: text.join(""), fields: { last_backup, omit, forgotten } };
 }
 
 /** Formats an age. A wrong clock can cause a negative age, which is formatted as `5m ahead`. */

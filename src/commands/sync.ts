@@ -13,7 +13,7 @@ import {
 } from "../cli/flags.js";
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
 import { parsePingUrl, withPings } from "../cli/ping.js";
-import { parseWindow } from "../cli/time-flags.js";
+import { parseSpan } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
@@ -71,7 +71,7 @@ export function define(command: Command): void {
       parsedOption(
         "--window <span>",
         `re-read this period before the last sync (default: ${defaultOptions.windowMs / dayMs}d)`,
-        parseWindow,
+        parseSpan,
       ),
     );
   command
@@ -108,7 +108,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
   const { deps } = context;
   const chosen = chooseResources(names);
   refuseInapplicableFlags(chosen, flags);
-  const options = readSyncOptions(flags, deps.clock.now());
+  const options = parseSyncOptions(flags, deps.clock.now());
   if (flags.dryRun)
     return await runForProfiles(flags, context, (profileFlags, profileContext) =>
       printPlan(chosen, options, profileFlags, profileContext),
@@ -158,7 +158,7 @@ function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResource
 }
 
 /** @throws UsageError if the time range or a host ID is invalid */
-function readSyncOptions(flags: SyncFlags, now: number): SyncOptions {
+function parseSyncOptions(flags: SyncFlags, now: number): SyncOptions {
   const { host: hosts = [] } = flags;
   for (const host of hosts)
     if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(host))

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type ReadSession, readMirror } from "../cli/mirror-reading.js";
+import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import { resolveTableName } from "../cli/table-selection.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
@@ -47,7 +47,7 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
     return await listDeltaTables(name ? [name] : [], flags, context);
   }
   const { stdout } = context.deps;
-  await readMirror(flags, context.deps, async (session) => {
+  await withReadSession(flags, context.deps, async (session) => {
     const { mirror } = session;
     const facts =
       name === undefined

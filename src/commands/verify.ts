@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { completeCommands } from "../cli/error-output.js";
+import { addMirrorFlags } from "../cli/error-output.js";
 import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
@@ -166,7 +166,7 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, width: num
   if (repaired) {
     const { rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
-    const command = completeCommands(`\`brandapi changes ${resource} --run ${run_id}\``, flags);
+    const command = addMirrorFlags(`\`brandapi changes ${resource} --run ${run_id}\``, flags);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
   for (const { first, part, state, why, read_at } of groupParts(parts)) {

@@ -14,8 +14,8 @@ export const examples = {
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {
   const settings = readSettings(flags, deps, "ask");
+  const identity = await fetchIdentity(settings, flags, deps);
   const reporter = new TerminalReporter(deps, flags);
-  const identity = await fetchIdentity(settings, deps, reporter);
   noteMisspelledVariables(flags, deps.env, reporter.note);
   printIdentity(deps, flags, settings, identity);
   warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, reporter.warn);

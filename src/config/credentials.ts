@@ -11,35 +11,36 @@ import { expandPath, type PathDeps } from "./folders.js";
 const versionedRoot = "/api/brand/v1";
 
 /**
- * Checks a base URL and removes trailing slashes. The URL must use https, or http if the host is a loopback host. It
+ * Parses a base URL and removes trailing slashes. The URL must use https, or http if the host is a loopback host. It
  * must end in `/api/brand/v1`, without user info, a query or a fragment.
  * @param source the URL's source, such as `--base-url`, for error messages
  * @throws ConfigurationError if the URL is invalid
  */
-export function checkBaseUrl(text: string, source: string): string {
+export function parseBaseUrl(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const path = url?.pathname.replace(/\/+$/, "") ?? "";
-  const unresolved = findPlaceholder(text);
-  if (unresolved !== null)
-    throw new ConfigurationError(`The base URL from ${source} ${unresolved.fault}.`, {
-      hint: unresolved.hint,
+  const unexpanded = findExpansionFault(text);
+  if (unexpanded !== null)
+    throw new ConfigurationError(`The base URL from ${source} ${unexpanded.fault}.`, {
+      hint: unexpanded.hint,
     });
   const meant = correctAddress(text);
-  const refuse = (fault: string) =>
+  const createUrlError = (fault: string) =>
     new ConfigurationError(`The base URL from ${source} ${fault}.`, {
       hint:
         meant === null
           ? `use an address such as https://platform.example${versionedRoot}`
           : `did you mean ${meant}?`,
     });
-  if (!url && /^https?:/.test(text)) throw refuse("is not a URL");
+  if (!url && /^https?:/.test(text)) throw createUrlError("is not a URL");
   if (url?.protocol === "http:" && !isLoopback(url.hostname))
-    throw refuse(`uses plain http, which would expose the key to the network: ${url.origin}`);
+    throw createUrlError(`uses plain http, which would expose the key to the network: ${url.origin}`);
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
-    throw refuse(`does not start with https://${meant === null ? "" : `: ${abbreviate(text)}`}`);
+    throw createUrlError(`does not start with https://${meant === null ? "" : `: ${abbreviate(text)}`}`);
   if (url.username || url.password || /[?#]/.test(text))
-    throw refuse("must not have a user name, a password, a query or a fragment");
-  if (!path.endsWith(versionedRoot)) throw refuse(`does not end in ${versionedRoot}: ${url.origin}${path}`);
+    throw createUrlError("must not have a user name, a password, a query or a fragment");
+  if (!path.endsWith(versionedRoot))
+    throw createUrlError(`does not end in ${versionedRoot}: ${url.origin}${path}`);
   return url.origin + path;
 }
 
@@ -60,7 +61,7 @@ function correctAddress(text: string): string | null {
  * Detects a setting that the shell or .env loader did not expand: a value that is still in quotes, or a variable such
  * as `$KEY` instead of its value. Returns null for any other text.
  */
-export function findPlaceholder(text: string): { fault: string; hint: string } | null {
+export function findExpansionFault(text: string): { fault: string; hint: string } | null {
   if (/^(["']).*\1$/.test(text)) return { fault: "is in quotation marks", hint: "remove the quotes" };
   const [variable] = /^\$(?:\w+|\{\w+\})/.exec(text) ?? [];
   if (variable === undefined) return null;
@@ -71,11 +72,11 @@ export function findPlaceholder(text: string): { fault: string; hint: string } |
 }
 
 /**
- * Checks a key and removes surrounding whitespace.
+ * Parses a key, and removes surrounding whitespace.
  * @param source the key's source, for error messages, which never contain the key
  * @throws ConfigurationError if the key cannot be sent in a header
  */
-export function checkKey(text: string, source: string): string {
+export function parseKey(text: string, source: string): string {
   const key = text.trim();
   const isQuoted = /^["']|["']$/.test(key);
   if (/^[\x21-\x7e]{1,16384}$/.test(key) && !isQuoted) return key;
@@ -92,12 +93,12 @@ export function checkKey(text: string, source: string): string {
  * Reads the file passed to `--key-file`.
  * @throws ConfigurationError if other users can read the file, or if it does not contain a valid key
  */
-export function readKeyFile(named: string, deps: PathDeps): string {
-  const path = expandPath(named, deps);
-  const fault = keyFileFault(path);
+export function readKeyFile(givenPath: string, deps: PathDeps): string {
+  const path = expandPath(givenPath, deps);
+  const fault = findKeyFileFault(path);
   if (fault !== null)
     throw new ConfigurationError(
-      `The key file ${fault}: ${looksLikePath(named, path) ? path : abbreviate(named)}`,
+      `The key file ${fault}: ${looksLikePath(givenPath, path) ? path : abbreviate(givenPath)}`,
       {
         hint: fault.startsWith("cannot be read")
           ? "check the permissions of the file and its folder"
@@ -105,17 +106,17 @@ export function readKeyFile(named: string, deps: PathDeps): string {
       },
     );
   checkPrivate(path, deps);
-  return checkKey(readTextFile(path), `the file ${path}`);
+  return parseKey(readTextFile(path), `the file ${path}`);
 }
 
 /**
  * True if the value of `--key-file` must be a path rather than the key itself. This is certain if its parent folder
  * exists or, for an absolute path, if any folder above it exists.
  */
-function looksLikePath(named: string, path: string): boolean {
-  if (!/[\\/]/.test(named)) return false;
+function looksLikePath(givenPath: string, path: string): boolean {
+  if (!/[\\/]/.test(givenPath)) return false;
   let folder = dirname(path);
-  if (isAbsolute(named) || named.startsWith("~/"))
+  if (isAbsolute(givenPath) || givenPath.startsWith("~/"))
     while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   return existsSync(folder) && dirname(folder) !== folder;
 }
@@ -124,7 +125,7 @@ function looksLikePath(named: string, path: string): boolean {
  * Returns why a key file is missing or inaccessible, or null if it exists. The text omits the path, because the user
  * may have passed a key instead of a path.
  */
-function keyFileFault(path: string): string | null {
+function findKeyFileFault(path: string): string | null {
   try {
     return pathExists(path) ? null : "does not exist";
   } catch (error) {
@@ -141,10 +142,10 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
     });
   if (!isReadableByOthers(stat, { platform })) return;
   // If a file that contains a key is executable, the file system does not support permissions.
-  const hasNoPermissions = (stat.mode & 0o100) !== 0;
+  const lacksPermissionSupport = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {
-    hint: `run \`chmod 600 ${quoteShellWord(path)}\`${hasNoPermissions ? otherFolder : ""}`,
+    hint: `run \`chmod 600 ${quoteShellWord(path)}\`${lacksPermissionSupport ? otherFolder : ""}`,
   });
 }
 

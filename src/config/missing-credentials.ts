@@ -22,7 +22,7 @@ export function requireCredentials(settings: Settings, deps: PathDeps): ApiCrede
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   const reason = missing ? ` ${missing.text}` : "";
   throw new ConfigurationError(
-    `No ${missingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
+    `No ${describeMissingCredentials({ baseUrl, key })} for the profile \`${profile}\`${place}.${reason}`,
     {
       hint:
         missing?.hint ??
@@ -39,7 +39,7 @@ export function refuseUnknownProfile(settings: Settings, deps: PathDeps): void {
     throw new ConfigurationError(`Unknown profile: \`${settings.profile}\`.`, { hint: missing.hint });
 }
 
-export function missingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
+export function describeMissingCredentials({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): string {
   if (key !== undefined) return "base URL";
   return baseUrl === undefined ? "key and no base URL" : "key";
 }

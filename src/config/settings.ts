@@ -5,7 +5,7 @@ import { pathExists } from "../util/files.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { abbreviate } from "../util/redact-keys.js";
 import { closestName } from "../util/suggestions.js";
-import { checkBaseUrl, checkKey, readKeyFile } from "./credentials.js";
+import { parseBaseUrl, parseKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
   findUnknownFields,
@@ -81,16 +81,16 @@ export function readSettings(
   const baseUrl = chooseBaseUrl(flags, env, profile, source);
   const { key, keySource } = chooseKey(flags, env, profile, { baseUrl, source, deps });
   if (key !== undefined) deps.apiKeys.add(key);
-  const namedMirror = flags.db ?? (env.BRANDAPI_DB || undefined);
-  const limit = flags.rateLimit ?? parseRateLimit(deps.env.BRANDAPI_RATE_LIMIT || "60", "variable");
+  const givenPath = flags.db ?? (env.BRANDAPI_DB || undefined);
+  const limit = flags.rateLimit ?? parseRateLimit(env.BRANDAPI_RATE_LIMIT || "60", "variable");
   const { brandId, brandName } = profile;
   return {
     profile: name,
     baseUrl,
     key,
     keySource,
-    dbPath: findMirror(name, namedMirror ?? profile.db, deps),
-    brand: brandId && !namedMirror ? { id: brandId, name: brandName || brandId } : undefined,
+    dbPath: chooseMirrorPath(name, givenPath ?? profile.db, deps),
+    brand: brandId && !givenPath ? { id: brandId, name: brandName || brandId } : undefined,
     rateLimit: limit === "none" ? null : limit,
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
@@ -102,9 +102,9 @@ export function readSettings(
 
 /** @param source describes the profile in error messages */
 function chooseBaseUrl(flags: GlobalFlags, env: Env, profile: Profile, source: string): string | undefined {
-  if (flags.baseUrl !== undefined) return checkBaseUrl(flags.baseUrl, "--base-url");
-  if (env.BRANDAPI_BASE_URL) return checkBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
-  return profile.baseUrl === undefined ? undefined : checkBaseUrl(profile.baseUrl, source);
+  if (flags.baseUrl !== undefined) return parseBaseUrl(flags.baseUrl, "--base-url");
+  if (env.BRANDAPI_BASE_URL) return parseBaseUrl(env.BRANDAPI_BASE_URL, "BRANDAPI_BASE_URL");
+  return profile.baseUrl === undefined ? undefined : parseBaseUrl(profile.baseUrl, source);
 }
 
 /** @param options.baseUrl the base URL to which the key will be sent */
@@ -115,10 +115,10 @@ function chooseKey(
   { baseUrl, source, deps }: { baseUrl: string | undefined; source: string; deps: Deps },
 ): Pick<Settings, "key" | "keySource"> {
   if (keyFile !== undefined) return { key: readKeyFile(keyFile, deps), keySource: "file" };
-  if (env.BRANDAPI_KEY) return { key: checkKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"), keySource: "variable" };
+  if (env.BRANDAPI_KEY) return { key: parseKey(env.BRANDAPI_KEY, "BRANDAPI_KEY"), keySource: "variable" };
   if (profile.key === undefined || isForeignUrl(profile, baseUrl))
     return { key: undefined, keySource: undefined };
-  return { key: checkKey(profile.key, source), keySource: "profile" };
+  return { key: parseKey(profile.key, source), keySource: "profile" };
 }
 
 /**
@@ -151,9 +151,9 @@ export function parseOrigin(url = ""): string | undefined {
  * Returns the path of the mirror file.
  * @throws ConfigurationError if the user specified a path in a folder that does not exist
  */
-function findMirror(name: string, named: string | undefined, deps: Deps): string {
-  const path = mirrorPath(name, named, deps);
-  if (named === undefined || pathExists(dirname(path))) return path;
+function chooseMirrorPath(name: string, givenPath: string | undefined, deps: Deps): string {
+  const path = mirrorPath(name, givenPath, deps);
+  if (givenPath === undefined || pathExists(dirname(path))) return path;
   throw new ConfigurationError(`The mirror's folder does not exist: ${dirname(path)}`, {
     hint: `check the path, or run \`mkdir -p ${quoteShellWord(dirname(path))}\``,
   });

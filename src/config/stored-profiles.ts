@@ -95,7 +95,7 @@ function configFileHint(root: unknown, stored: unknown): string {
 /** Returns a hint that explains how to fix an unknown field in a profile. */
 export function unknownFieldHint(field: string): string {
   if (/^rate_?limit$/i.test(field)) return "remove it, and use `--rate-limit` or BRANDAPI_RATE_LIMIT";
-  const meant = similarField(field, profileFields);
+  const meant = findSimilarField(field, profileFields);
   return meant === undefined ? "remove it" : `rename it to \`${meant}\``;
 }
 
@@ -106,7 +106,7 @@ const fieldWords: readonly [pattern: RegExp, meant: string][] = [
   [/mirror|database|sqlite/i, "db"],
 ];
 
-function similarField(written: string, fields: readonly string[]): string | undefined {
+function findSimilarField(written: string, fields: readonly string[]): string | undefined {
   const meant = fieldWords.find(([pattern]) => pattern.test(written))?.[1];
   return meant !== undefined && fields.includes(meant) ? meant : closestName(written, fields);
 }
@@ -120,7 +120,7 @@ export function findUnknownFields(profile: Profile): string[] {
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {
-    const meant = profileFields.includes(written) ? undefined : similarField(written, missing);
+    const meant = profileFields.includes(written) ? undefined : findSimilarField(written, missing);
     if (meant !== undefined) return { written, meant };
   }
   return undefined;
@@ -160,10 +160,12 @@ export function readProfilesWithKey(deps: PathDeps): [name: string, stored: Prof
 
 /**
  * Returns the path of a profile's mirror.
- * @param named the path from a flag, the environment or the profile, or undefined for the default path
+ * @param givenPath the path from a flag, the environment or the profile, or undefined for the default path
  */
-export function mirrorPath(name: string, named: string | undefined, deps: PathDeps): string {
-  return named === undefined ? join(platformFolder("data", deps), `${name}.sqlite`) : expandPath(named, deps);
+export function mirrorPath(name: string, givenPath: string | undefined, deps: PathDeps): string {
+  return givenPath === undefined
+    ? join(platformFolder("data", deps), `${name}.sqlite`)
+    : expandPath(givenPath, deps);
 }
 
 function isNamedProfile(entry: [string, unknown]): entry is [string, Profile] {

@@ -1,7 +1,7 @@
 import type { Env } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { closestName } from "../util/suggestions.js";
-import { findPlaceholder } from "./credentials.js";
+import { findExpansionFault } from "./credentials.js";
 import type { OverridingFlags } from "./settings.js";
 
 /**
@@ -31,12 +31,12 @@ function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: Overr
 export function checkVariables(flags: OverridingFlags, env: Env): void {
   const overridden = overriddenVariables(flags);
   const used = brandEnv(flags, env);
-  // `checkBaseUrl` and `checkKey` check the other variables.
+  // `parseBaseUrl` and `parseKey` check the other variables.
   const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
   for (const name of names) {
-    const unresolved = overridden.includes(name) ? null : findPlaceholder(used[name] ?? "");
-    if (unresolved !== null)
-      throw new ConfigurationError(`${name} ${unresolved.fault}.`, { hint: unresolved.hint });
+    const unexpanded = overridden.includes(name) ? null : findExpansionFault(used[name] ?? "");
+    if (unexpanded !== null)
+      throw new ConfigurationError(`${name} ${unexpanded.fault}.`, { hint: unexpanded.hint });
   }
 }
 

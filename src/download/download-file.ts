@@ -59,8 +59,8 @@ export async function downloadFile(
   options: DownloadFileOptions,
 ): Promise<{ bytes: number; sha256: string; resumedFrom: number }> {
   const partial = await PartialFile.open(path);
-  const hasAllBytes = partial.length === partial.version?.length;
-  let isDownloaded = hasAllBytes && partial.length === file.size;
+  const hasAllBytes = partial.bytesWritten === partial.version?.length;
+  let isDownloaded = hasAllBytes && partial.bytesWritten === file.size;
   // An earlier download is complete, but its size no longer matches the library's.
   if (hasAllBytes && !isDownloaded) await partial.restart();
   try {
@@ -79,7 +79,7 @@ export async function downloadFile(
         await options.clock.sleep(waitMs, options.signal);
       }
     }
-    return { bytes: partial.length, sha256: await partial.finish(), resumedFrom: partial.resumedFrom };
+    return { bytes: partial.bytesWritten, sha256: await partial.finish(), resumedFrom: partial.resumedFrom };
   } catch (error) {
     await partial.close();
     throw error;
@@ -108,7 +108,7 @@ async function requestFileUrl(
     const kind = error instanceof NotFound ? "missing" : "permanent";
     throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
   }
-  const url = readFileUrl(isObject(data) ? data.url : null, baseUrl);
+  const url = parseFileUrl(isObject(data) ? data.url : null, baseUrl);
   if ("problem" in url) throw new DownloadFailure(`its download URL ${url.problem}`);
   return url;
 }
@@ -126,7 +126,7 @@ export function downloadPath(file: { source: string; id: string }): string | nul
  * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
  * and the base URL are on loopback. For any other URL, returns the problem without quoting the URL.
  */
-export function readFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
+export function parseFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };
   if (text.length > maxUrlLength || !URL.canParse(text)) return { problem: "is invalid" };
   const url = new URL(text);
@@ -151,7 +151,7 @@ const maxRedirects = 3;
  */
 export async function transfer(
   url: URL,
-  file: PartialFile,
+  partial: PartialFile,
   size: number | null,
   options: TransferOptions,
 ): Promise<void> {
@@ -159,13 +159,13 @@ export async function transfer(
   let cancelTimeout = startTimeout(size ?? maxBytes);
   const signal = AbortSignal.any([options.signal, timeout.signal]);
   try {
-    const response = await requestFile(url, file, { ...options, signal }).catch(throwFailure);
-    if (!continuesFile(response, file)) {
-      requireOk(response);
-      await file.restart(versionOf(response));
+    const response = await fetchFile(url, partial, { ...options, signal }).catch(throwFailure);
+    if (!continuesFile(response, partial)) {
+      checkStatus(response);
+      await partial.restart(versionOf(response));
     }
-    const statedLength = file.version?.length ?? contentLength(response);
-    if (statedLength !== null && statedLength > Math.max(size ?? 0, maxBytes)) throw tooLarge();
+    const statedLength = partial.version?.length ?? contentLength(response);
+    if (statedLength !== null && statedLength > Math.max(size ?? 0, maxBytes)) throw createTooLargeError();
     if (statedLength !== null && statedLength > (size ?? maxBytes)) {
       cancelTimeout?.();
       cancelTimeout = startTimeout(statedLength);
@@ -175,11 +175,12 @@ export async function transfer(
     while (body) {
       const chunk = await rejectOnAbort(body.next(), signal).catch(throwFailure);
       if (chunk.done) break;
-      const length = file.length + chunk.value.byteLength;
-      if (length > (expected ?? maxBytes)) throw expected === null ? tooLarge() : wrongSize(length, expected);
-      await file.append(chunk.value);
+      const newLength = partial.bytesWritten + chunk.value.byteLength;
+      if (newLength > (expected ?? maxBytes))
+        throw expected === null ? createTooLargeError() : createWrongSizeError(newLength, expected);
+      await partial.append(chunk.value);
     }
-    if (expected === null || file.length === expected) return;
+    if (expected === null || partial.bytesWritten === expected) return;
     throw new DownloadFailure("the file host sent only part of the file", "retryable");
   } finally {
     cancelTimeout?.();
@@ -206,11 +207,11 @@ export async function transfer(
  * Requests a file and follows redirects.
  * @throws DownloadFailure if a redirect is invalid
  */
-async function requestFile(url: URL, file: PartialFile, options: TransferOptions): Promise<HttpResponse> {
+async function fetchFile(url: URL, partial: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
-  if (file.length > 0 && file.version) {
-    headers.range = `bytes=${file.length}-`;
-    headers["if-range"] = file.version.validator;
+  if (partial.bytesWritten > 0 && partial.version) {
+    headers.range = `bytes=${partial.bytesWritten}-`;
+    headers["if-range"] = partial.version.validator;
   }
   let target = url;
   for (let redirects = 0; ; redirects += 1) {
@@ -229,7 +230,7 @@ async function requestFile(url: URL, file: PartialFile, options: TransferOptions
 function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: string): URL {
   const location = headers.get("location") || null;
   const isUrl = location !== null && URL.canParse(location, from.href);
-  const target = readFileUrl(isUrl ? new URL(location, from).href : location, baseUrl);
+  const target = parseFileUrl(isUrl ? new URL(location, from).href : location, baseUrl);
   if ("problem" in target)
     throw new DownloadFailure(`the file host redirected (${status}) to a URL that ${target.problem}`);
   return target;
@@ -239,21 +240,21 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
  * True if a response continues the partial file. False if it contains the whole file.
  * @throws DownloadFailure if the transfer cannot be resumed
  */
-function continuesFile({ status, headers }: HttpResponse, { length, version }: PartialFile): boolean {
+function continuesFile({ status, headers }: HttpResponse, { bytesWritten, version }: PartialFile): boolean {
   if (status !== 206 && status !== 416) return false;
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "");
   const isSameVersion =
     status === 206 &&
     version !== undefined &&
     headers.get(version.header) === version.validator &&
-    Number(range?.[1]) === length &&
+    Number(range?.[1]) === bytesWritten &&
     (range?.[2] === "*" || Number(range?.[2]) === version.length) &&
     headers.get("content-encoding") === null;
   if (isSameVersion) return true;
   throw new DownloadFailure("the file host cannot resume the transfer", "restart");
 }
 
-function requireOk({ status, headers }: HttpResponse): void {
+function checkStatus({ status, headers }: HttpResponse): void {
   if (status === 200) return;
   if (status === 401 || status === 403 || status === 410)
     throw new DownloadFailure(`the file host rejected the download URL (${status})`, "retryable");
@@ -289,10 +290,10 @@ function versionOf(response: HttpResponse): FileVersion | undefined {
   return ageMs >= 60_000 ? { header: "last-modified", validator: modified, length } : undefined;
 }
 
-function wrongSize(actual: number, expected: number): DownloadFailure {
+function createWrongSizeError(actual: number, expected: number): DownloadFailure {
   return new DownloadFailure(`the file host sent ${actual} bytes instead of ${expected}`, "restart");
 }
 
-function tooLarge(): DownloadFailure {
+function createTooLargeError(): DownloadFailure {
   return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
 }

@@ -243,15 +243,15 @@ interface CompletedDownload {
   downloaded_at: string;
 }
 
-const columns = "source, id, path, bytes, sha256, downloaded_at";
+const downloadColumnsSql = "source, id, path, bytes, sha256, downloaded_at";
 
 function readDownloads(mirror: Mirror): Map<string, CompletedDownload> {
-  const rows = mirror.selectRows<CompletedDownload>(`SELECT ${columns} FROM content_downloads`);
+  const rows = mirror.selectRows<CompletedDownload>(`SELECT ${downloadColumnsSql} FROM content_downloads`);
   return new Map(rows.map((row) => [fileKey(row), row]));
 }
 
 function saveDownload(mirror: Mirror, download: CompletedDownload): void {
-  const insert = `INSERT OR REPLACE INTO content_downloads (${columns}, synced_at)
+  const insert = `INSERT OR REPLACE INTO content_downloads (${downloadColumnsSql}, synced_at)
     VALUES (@source, @id, @path, @bytes, @sha256, @downloaded_at, @downloaded_at)`;
   mirror.transaction(() => mirror.execute(insert, download));
 }

@@ -20,7 +20,7 @@ export interface FileVersion {
  * unknown, the download cannot be resumed, so the bytes are deleted when the download starts over or ends.
  */
 export class PartialFile {
-  length = 0;
+  bytesWritten = 0;
   version: FileVersion | undefined;
   /** The number of bytes that earlier runs downloaded. */
   resumedFrom = 0;
@@ -35,9 +35,9 @@ export class PartialFile {
     if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
     const file = new PartialFile(path, await open(path + partSuffix, "a"));
     try {
-      file.length = (await file.handle.stat()).size;
+      file.bytesWritten = (await file.handle.stat()).size;
       file.version = await readFileVersion(path + versionSuffix);
-      file.resumedFrom = file.length;
+      file.resumedFrom = file.bytesWritten;
       return file;
     } catch (error) {
       await file.handle.close();
@@ -50,12 +50,12 @@ export class PartialFile {
    * @param version the version that the file host is about to send, if known
    */
   async restart(version?: FileVersion): Promise<void> {
-    if (this.length > 0) {
+    if (this.bytesWritten > 0) {
       await this.handle.truncate(0);
       // Flush to disk, so that the old version's bytes are not mistaken for the new version's after a power failure.
       await this.handle.sync();
     }
-    this.length = 0;
+    this.bytesWritten = 0;
     this.resumedFrom = 0;
     this.version = version;
     await rm(this.path + versionSuffix, { force: true });
@@ -64,7 +64,7 @@ export class PartialFile {
 
   async append(bytes: Uint8Array): Promise<void> {
     await this.handle.appendFile(bytes);
-    this.length += bytes.byteLength;
+    this.bytesWritten += bytes.byteLength;
   }
 
   /** Renames the finished file to its target path. Returns the file's SHA-256 hash. */
@@ -81,7 +81,7 @@ export class PartialFile {
   /** Closes an incomplete file. Deletes it if the download cannot be resumed. */
   async close(): Promise<void> {
     await this.handle.close().catch(() => {});
-    if (this.length > 0 && this.version) return;
+    if (this.bytesWritten > 0 && this.version) return;
     await rm(this.path + partSuffix, { force: true }).catch(() => {});
     await rm(this.path + versionSuffix, { force: true }).catch(() => {});
   }

@@ -24,12 +24,12 @@ export interface Bookmark {
   version_id: number;
 }
 
-const beginningOfRun = "run_id || ' ' || started_at || ' '";
-const runName = `${beginningOfRun} || coalesce(finished_at, '')`;
+const runStartSql = "run_id || ' ' || started_at || ' '";
+const runSql = `${runStartSql} || coalesce(finished_at, '')`;
 
 /** Returns a bookmark for the current state of the mirror. */
 export function readBookmark({ db }: Mirror): Bookmark {
-  const select = `SELECT (SELECT ${runName} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
+  const select = `SELECT (SELECT ${runSql} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
     coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
     coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
   return db.prepare(select).get() as Bookmark;
@@ -38,7 +38,7 @@ export function readBookmark({ db }: Mirror): Bookmark {
 /** True if the bookmark comes from this mirror. */
 export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
   // If the bookmark was created while its run was still in progress, it contains no end time.
-  const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runName}, ${beginningOfRun})`;
+  const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runSql}, ${runStartSql})`;
   return db.prepare(find).get(run) !== undefined;
 }
 
@@ -62,7 +62,7 @@ export function* readChangedRows(
 ): Iterable<ChangedRow[]> {
   const isRedacted =
     after !== undefined && Number.parseInt(after.run, 10) <= (readRedactedAfterRun(mirror) ?? -1);
-  const condition = after === undefined || isRedacted ? "true" : changedRecords;
+  const condition = after === undefined || isRedacted ? "true" : changedRecordsSql;
   for (const state of recordStates)
     yield* readChanges(mirror, rowsSql(shape, state, columns, condition), columns.length, after);
 }
@@ -104,7 +104,7 @@ function* readChanges(
  * Matches records that are new or have changed since the bookmark. Every change, including a removal, stores the
  * record's previous version.
  */
-const changedRecords = `r.record_id > @record_id
+const changedRecordsSql = `r.record_id > @record_id
   OR r.record_id IN (SELECT v.record_id FROM record_versions AS v WHERE v.version_id > @version_id)`;
 
 function rowsSql(shape: TableShape, state: RecordState, names: readonly string[], condition: string): string {

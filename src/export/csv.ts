@@ -3,14 +3,14 @@ import type { Row, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { pluralize } from "../util/format-text.js";
 import { formatUtc, isTimestampText, parseTimestampParts } from "../util/timestamps.js";
-import type { Chunk, CsvOptions, FormatOptions, RowSources } from "./formats.js";
+import type { Chunk, CsvOptions, EncoderOptions, RowSources } from "./formats.js";
 
 /**
- * Writes CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
+ * Encodes a table as CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
  * `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before each formula.
  * Without `excel`, formulas are written unchanged, and one warning gives their number.
  */
-export function* write([source]: RowSources, options: FormatOptions): Iterable<Chunk> {
+export function* encode([source]: RowSources, options: EncoderOptions): Iterable<Chunk> {
   const { excel, delimiter } = options.csv;
   const { columns, name } = source;
   const csv: Options = {

@@ -9,7 +9,7 @@ export interface Format {
   /** The file extensions that select the format. In an export to a folder, files get the first one. */
   extensions: readonly string[];
   /** Additional extensions that are accepted if the format's flag is given. */
-  alsoExtensions?: readonly string[];
+  flagOnlyExtensions?: readonly string[];
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
   isMultiTable: boolean;
@@ -19,10 +19,10 @@ export interface Format {
 export interface TableFormat extends Format {
   name: Exclude<FormatName, "singer">;
   /** Imports the format's module on demand, so that other commands start faster. */
-  load(): Promise<{ write: Writer }>;
+  load(): Promise<{ encode: Encoder }>;
 }
 
-/** The format of a Singer export, whose writer needs a mirror (see `createSingerWriter`). */
+/** The format of a Singer export, whose encoder needs a mirror (see `createSingerEncoder`). */
 interface SingerFormat extends Format {
   name: "singer";
 }
@@ -74,7 +74,7 @@ const singerFormat: SingerFormat = {
   name: "singer",
   about: "messages for Singer and Meltano targets",
   extensions: [],
-  alsoExtensions: [".ndjson", ".jsonl"],
+  flagOnlyExtensions: [".ndjson", ".jsonl"],
   isText: true,
   isMultiTable: true,
 };
@@ -82,10 +82,10 @@ const singerFormat: SingerFormat = {
 /** The formats of `export`. The help lists them in this order. */
 export const formats: readonly (TableFormat | SingerFormat)[] = [...tableFormats, singerFormat];
 
-/** Generates the output in chunks. Keeps only a few batches of rows in memory. */
-export type Writer = (sources: RowSources, options: FormatOptions) => Iterable<Chunk>;
+/** Converts tables to the output format, in chunks. Keeps only a few batches of rows in memory. */
+export type Encoder = (sources: RowSources, options: EncoderOptions) => Iterable<Chunk>;
 
-/** The tables to write. Unless `isMultiTable` is true for the format, this is a single table. */
+/** The tables to export. Unless `isMultiTable` is true for the format, this is a single table. */
 export type RowSources = readonly [RowSource, ...RowSource[]];
 
 export interface CsvOptions {
@@ -94,7 +94,7 @@ export interface CsvOptions {
   delimiter: string;
 }
 
-export interface FormatOptions {
+export interface EncoderOptions {
   /** The options for CSV, which other formats ignore. */
   csv: CsvOptions;
   warn(text: string): void;

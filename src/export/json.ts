@@ -3,7 +3,7 @@ import type { ReadableColumn } from "../query/readable-tables.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
-export function* write([source]: RowSources): Iterable<Chunk> {
+export function* encode([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
   for (const objects of readJsonObjects(source)) {
     const separator = isEmpty ? "[\n" : ",\n";
@@ -24,24 +24,26 @@ export function* readJsonObjects(source: RowSource): Iterable<readonly string[]>
   }
   const members = source.columns.map((column) => ({
     name: `${JSON.stringify(column.name)}:`,
-    write: valueWriter(column),
+    encode: valueEncoder(column),
   }));
   for (const batch of source.batches())
     yield batch.map((row) => {
-      const pairs = members.map(({ name, write }, index) => name + write(row[index] ?? null));
+      const pairs = members.map(
+        ({ name, encode: encodeCell }, index) => name + encodeCell(row[index] ?? null),
+      );
       return `{${pairs.join(",")}}`;
     });
 }
 
-function valueWriter({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
+function valueEncoder({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
   // A column for an undocumented field can have the type `json` even if it contains plain strings, numbers and
   // booleans instead of JSON text.
   if (type === "json" && !isDiscovered)
-    return (value) => (parseJson(String(value)) === undefined ? writeValue(value) : String(value));
+    return (value) => (parseJson(String(value)) === undefined ? encodeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));
-  return writeValue;
+  return encodeValue;
 }
 
-function writeValue(value: RowValue): string {
+function encodeValue(value: RowValue): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }

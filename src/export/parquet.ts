@@ -159,11 +159,11 @@ export class TypeFinder {
 const groupRows = 20_000;
 const groupCharacters = 16e6;
 
-/** Reads the rows twice: first to determine the column types, then to write the rows. */
-export function* write([source]: RowSources): Iterable<Chunk> {
+/** Reads the rows twice: first to determine the column types, then to encode the rows. */
+export function* encode([source]: RowSources): Iterable<Chunk> {
   const finder = new TypeFinder(source.columns);
   for (const rows of source.batches()) for (const row of rows) finder.add(row);
-  yield* writeParquetFile(source, finder.types(), source.batches());
+  yield* encodeParquet(source, finder.types(), source.batches());
 }
 
 const digestKey = "brandapi.digest";
@@ -224,10 +224,10 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
 }
 
 /**
- * Writes a Parquet file.
+ * Encodes rows as a Parquet file.
  * @param digest a digest of the rows, which is stored in the file's footer
  */
-export function* writeParquetFile(
+export function* encodeParquet(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
   batches: Iterable<readonly Row[]>,

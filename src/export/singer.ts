@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { RowSource, RowValue } from "../query/open-rows.js";
-import { describeTable, type ReadableColumn } from "../query/readable-tables.js";
+import { type ReadableColumn, resolveTable } from "../query/readable-tables.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readTextFile } from "../util/files.js";
@@ -17,7 +17,7 @@ import {
   readChangedRows,
   readRemovedItems,
 } from "./changed-rows.js";
-import type { Chunk, FormatOptions, Writer } from "./formats.js";
+import type { Chunk, Encoder, EncoderOptions } from "./formats.js";
 
 /** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
 type Bookmarks = Record<string, Bookmark & { columns: string }>;
@@ -32,10 +32,10 @@ type Bookmarks = Record<string, Bookmark & { columns: string }>;
 export function readSingerState(path: string): Bookmarks {
   const content = parseJson<unknown>(readState(path));
   const state = isObject(content) && content.type === "STATE" ? content.value : content;
-  if (!isObject(state)) throw invalidState(path);
-  if (Object.keys(state).length > 0 && !("bookmarks" in state)) throw invalidState(path);
+  if (!isObject(state)) throw createInvalidStateError(path);
+  if (Object.keys(state).length > 0 && !("bookmarks" in state)) throw createInvalidStateError(path);
   const { bookmarks = {} } = state;
-  if (!isObject(bookmarks) || !areBookmarks(bookmarks)) throw invalidState(path);
+  if (!isObject(bookmarks) || !areBookmarks(bookmarks)) throw createInvalidStateError(path);
   return bookmarks;
 }
 
@@ -61,7 +61,7 @@ function startHint(path: string): string {
   return `to send everything, start with an empty state: echo '{}' > ${quoteShellWord(path)}`;
 }
 
-function invalidState(path: string): ConfigurationError {
+function createInvalidStateError(path: string): ConfigurationError {
   return new ConfigurationError(
     `The file does not contain a state written by \`brandapi export --singer\`: ${path}`,
     {
@@ -100,8 +100,8 @@ export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn
   const text = String(value);
   if (type === "date") return isCalendarDate(text) ? text : undefined;
   if (type !== "timestamp") return text;
-  const at = parseTimestampParts(text);
-  return at && (rfc3339.test(text) ? text : formatInstant(at.ms));
+  const timestamp = parseTimestampParts(text);
+  return timestamp && (rfc3339.test(text) ? text : formatInstant(timestamp.ms));
 }
 
 const deletedAtProperty = "_sdc_deleted_at";
@@ -117,13 +117,13 @@ interface SingerStream {
 }
 
 /**
- * Creates a writer of Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). For each table, it writes a
+ * Creates an encoder for Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table becomes a
  * SCHEMA message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next
  * run. If the state comes from a different mirror, all rows are sent.
  * @param previousState the state from the previous export
  */
-export function createSingerWriter(mirror: Mirror, previousState: Bookmarks = {}): Writer {
-  return function* write(sources, options) {
+export function createSingerEncoder(mirror: Mirror, previousState: Bookmarks = {}): Encoder {
+  return function* encode(sources, options) {
     const streams = sources.map((source) => openStream(mirror, source));
     let bookmarks = previousState;
     for (const stream of streams) {
@@ -151,12 +151,12 @@ export function createSingerWriter(mirror: Mirror, previousState: Bookmarks = {}
 
 /** @throws UsageError for views, system tables, and tables for removed records */
 function openStream(mirror: Mirror, { name, columns }: RowSource): SingerStream {
-  const { shape } = describeTable(mirror, name);
+  const { shape } = resolveTable(mirror, name);
   if (shape?.name !== name)
     throw new UsageError(`A Singer export supports only tables built from API records, not \`${name}\`.`, {
       hint: "choose tables such as `orders` or `roster`; `brandapi tables` lists them",
     });
-  const idColumns = findIdColumns(shape);
+  const idColumns = listIdColumns(shape);
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(shape.list ? ["position"] : [])];
   // A column for an undocumented field may have the same name as a key but a different meaning.
   const declared = columns.filter(({ isDiscovered }) => !isDiscovered).map((column) => column.name);
@@ -170,7 +170,7 @@ function openStream(mirror: Mirror, { name, columns }: RowSource): SingerStream 
 }
 
 /** Returns the columns that identify a row's record, or an empty list if the API documents no ID. */
-function findIdColumns({ resource: { pagination, key }, list }: TableShape): readonly string[] {
+function listIdColumns({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parentKey.map(({ column }) => column);
   // A nested field such as `host.id` becomes the column `host_id`.
@@ -180,7 +180,7 @@ function findIdColumns({ resource: { pagination, key }, list }: TableShape): rea
 function* recordLines(
   { name: stream, columns, keys, addedKeys }: SingerStream,
   batches: Iterable<ChangedRow[]>,
-  options: FormatOptions,
+  options: EncoderOptions,
 ): Iterable<Chunk> {
   let mismatches = 0;
   for (const rows of batches) {

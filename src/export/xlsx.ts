@@ -5,7 +5,7 @@ import type { RowSource, RowValue } from "../query/open-rows.js";
 import type { ReadableColumn } from "../query/readable-tables.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamps.js";
-import type { Chunk, FormatOptions, RowSources } from "./formats.js";
+import type { Chunk, EncoderOptions, RowSources } from "./formats.js";
 
 /** The maximum number of rows in a sheet, including the header row. */
 const maxSheetRows = 1_048_576;
@@ -13,11 +13,11 @@ const maxSheetRows = 1_048_576;
 const flushLength = 256 * 1_024;
 
 /**
- * Writes a workbook with one sheet per table. Each sheet has a frozen header row and a filter. Strings are stored in
+ * Encodes tables as a workbook with one sheet per table. Each sheet has a frozen header row and a filter. Strings are stored in
  * their cells, because a table of shared strings would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
-export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<Chunk> {
+export function* encode(sources: RowSources, { warn }: EncoderOptions): Iterable<Chunk> {
   for (const { name, count } of sources) if (count) checkRows(name, count());
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {
@@ -28,9 +28,9 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
   let cutTexts = 0;
   for (const [index, source] of sources.entries()) {
     zip.begin(`xl/worksheets/sheet${index + 1}.xml`);
-    const written = yield* writeSheet(source, zip);
-    sheets.push({ table: source.name, range: written.range });
-    cutTexts += written.cutTexts;
+    const sheet = yield* encodeSheet(source, zip);
+    sheets.push({ table: source.name, range: sheet.range });
+    cutTexts += sheet.cutTexts;
   }
   zip.begin("xl/workbook.xml");
   zip.write(workbookXml(sheets));
@@ -42,8 +42,8 @@ export function* write(sources: RowSources, { warn }: FormatOptions): Iterable<C
     );
 }
 
-/** Writes a sheet. Returns its cell range and the number of truncated strings. */
-function* writeSheet(
+/** Encodes a sheet. Returns its cell range and the number of truncated strings. */
+function* encodeSheet(
   source: RowSource,
   zip: ZipWriter,
 ): Generator<Chunk, { range: string; cutTexts: number }> {
@@ -141,7 +141,7 @@ function numberCell(value: number | bigint, isAmount: boolean): string | undefin
 }
 
 /**
- * Writes a boolean as a number that is displayed as true or false, because LibreOffice turns boolean cells into
+ * Encodes a boolean as a number that is displayed as true or false, because LibreOffice turns boolean cells into
  * formulas.
  */
 function booleanCell(value: number | bigint): string | undefined {

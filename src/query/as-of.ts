@@ -9,14 +9,14 @@ import { readFirstReadEnd } from "../store/runs.js";
 import { columnNames, quote, recordIdSql, recordStates, rowIdColumn, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
-import { findTypedTables, tablesReadBy, typedTables } from "./readable-tables.js";
+import { allTableShapes, shapesReadBy, tablesReadBy } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
 /**
  * The system tables that views select from. For each of them, an SQL expression gives the time at which a row was
  * added.
  */
-const systemRowTimes: Readonly<Record<string, string>> = {
+const systemRowTimeSql: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
   coverage: "read_at",
@@ -29,7 +29,7 @@ const rankingTable = "analytics_hosts";
 /** Throws a UsageError if the mirror keeps no history of one of the given tables or views. */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
-    ...typedTables()
+    ...allTableShapes
       .filter(({ resource }) => resource.keepsHistory)
       .flatMap((shape) => recordStates.map((state) => tableName(shape, state))),
     ...views.map(({ name }) => name),
@@ -48,7 +48,7 @@ export function checkHistory(names: readonly string[]): void {
  * @param reads the names that the statement reads, or undefined if it could not be analyzed
  * @throws UsageError if a table has no history or is qualified with its schema, as in `main.orders`
  */
-export function checkStatementHistory(reads: StatementReads | undefined): readonly string[] {
+export function requireReadsWithHistory(reads: StatementReads | undefined): readonly string[] {
   if (!reads)
     throw new UsageError("`--as-of` does not work with this statement.", {
       hint: "remove `main.`, `INDEXED BY` and `EXPLAIN`",
@@ -65,16 +65,16 @@ export function checkStatementHistory(reads: StatementReads | undefined): readon
 /**
  * Throws a UsageError if one of the given tables or views has no data as of the given time, because the first sync that
  * read its records ended later.
- * @param time ISO 8601
+ * @param asOf ISO 8601
  */
-function checkFirstRead(mirror: Mirror, names: readonly string[], time: string): void {
+function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {
   for (const name of names) {
-    const resources = new Set(findTypedTables(name).map(({ resource }) => syncingResource(resource).name));
+    const resources = new Set(shapesReadBy(name).map(({ resource }) => syncingResource(resource).name));
     // System tables, and views of them, depend on all resources.
     const sources = resources.size > 0 ? [...resources] : [null];
     const [first] = sources.flatMap((source) => readFirstReadEnd(mirror, source) ?? []).sort();
-    if (first !== undefined && first > time)
-      throw new UsageError(`The mirror has no data for \`${name}\` as of ${time}.`, {
+    if (first !== undefined && first > asOf)
+      throw new UsageError(`The mirror has no data for \`${name}\` as of ${asOf}.`, {
         hint: `the first available time is ${first}`,
       });
   }
@@ -93,24 +93,24 @@ export interface AsOfLimits {
  * Creates temporary tables and views that contain the data as of an earlier time. On this connection, they shadow the
  * named tables and views, as well as the tables that these views select from. Must be called inside
  * `withReadTransaction`.
- * @param at milliseconds since the Unix epoch
+ * @param asOfMs milliseconds since the Unix epoch
  * @throws UsageError if a table or view has no data as of that time
  */
-export function createAsOfTables(mirror: Mirror, names: readonly string[], at: number): AsOfLimits {
+export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfMs: number): AsOfLimits {
   const { db } = mirror;
-  const time = formatInstant(at);
-  checkFirstRead(mirror, names, time);
+  const asOf = formatInstant(asOfMs);
+  checkFirstRead(mirror, names, asOf);
   const stored = new Set(names.flatMap(tablesReadBy));
-  const shapes = typedTables().filter((shape) =>
+  const shapes = allTableShapes.filter((shape) =>
     recordStates.some((state) => stored.has(tableName(shape, state))),
   );
   const withHistory = shapes.filter(({ resource }) => resource.keepsHistory);
   const withoutHistory = shapes.filter(({ resource }) => !resource.keepsHistory).map(({ name }) => name);
-  if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, time);
+  if (withHistory.length > 0) createHistoricalTables(mirror, withHistory, asOf);
 
-  const filtered = [...withoutHistory, ...Object.keys(systemRowTimes).filter((name) => stored.has(name))];
-  for (const name of filtered)
-    db.exec(`CREATE TEMP VIEW ${quote(name)} AS ${selectEarlierRows(name, `'${time}'`)}`);
+  const filtered = [...withoutHistory, ...Object.keys(systemRowTimeSql).filter((name) => stored.has(name))];
+  for (const table of filtered)
+    db.exec(`CREATE TEMP VIEW ${quote(table)} AS ${selectEarlierRows(table, `'${asOf}'`)}`);
   createTempViews(db, () => true);
 
   const resources = new Set(
@@ -121,10 +121,10 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
   return {
     notYetRead: [...resources].flatMap((resource) => {
       const firstReadAt = readFirstReadEnd(mirror, resource);
-      return firstReadAt !== null && firstReadAt > time ? [{ resource, firstReadAt }] : [];
+      return firstReadAt !== null && firstReadAt > asOf ? [{ resource, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),
-    isRankingReplaced: withoutHistory.includes(rankingTable) && isRankingReplaced(mirror, time),
+    isRankingReplaced: withoutHistory.includes(rankingTable) && isRankingReplaced(mirror, asOf),
   };
 }
 
@@ -132,36 +132,36 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], at: n
  * True if a host ranking was read before the given time (ISO 8601), and replaced by another one after that time on the
  * same day. The ranking history contains only the last ranking of each day.
  */
-function isRankingReplaced(mirror: Mirror, time: string): boolean {
-  const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @time AND EXISTS (
+function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
+  const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @asOf AND EXISTS (
       SELECT 1 FROM main.sync_runs WHERE resource = 'analytics-hosts' AND rows_read > 0
-        AND finished_at BETWEEN @day AND @time)`;
-  return mirror.selectValue(find, { day: time.slice(0, 10), time }) === 1;
+        AND finished_at BETWEEN @day AND @asOf)`;
+  return mirror.selectValue(find, { day: asOf.slice(0, 10), asOf }) === 1;
 }
 
 /**
  * Returns a SELECT statement for the rows that were added before a given time and have not changed since. For the
  * ranking, the statement selects each host's last snapshot before that time.
- * @param time an SQL literal
+ * @param asOfSql an SQL literal
  */
-function selectEarlierRows(name: string, time: string): string {
-  const since = systemRowTimes[name] ?? "synced_at";
-  if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${since} <= ${time}`;
+function selectEarlierRows(name: string, asOfSql: string): string {
+  const rowTimeSql = systemRowTimeSql[name] ?? "synced_at";
+  if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${rowTimeSql} <= ${asOfSql}`;
   const fromPresentRow = (column: string) =>
     `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
   return `SELECT s.host_id, s.host_username, ${fromPresentRow("host_first_name")}, ${fromPresentRow("host_last_name")},
       s.clicks, s.buy_now_clicks, s.orders, s.sales
     FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
-      SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${time})`;
+      SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${asOfSql})`;
 }
 
 /** Creates temporary typed tables with the records as they were at a given time (ISO 8601). */
-function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], at: string): void {
+function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], asOf: string): void {
   // Limit the page caches of both databases to 4 MB each.
   mirror.db.pragma("temp.cache_size = -4000");
   mirror.db.pragma("main.cache_size = -4000");
   const names = new Set(shapes.map(({ resource }) => resource.name));
-  createRecordsView(mirror, [...names], at);
+  createRecordsView(mirror, [...names], asOf);
   for (const name of names)
     createTypedTables(
       mirror,
@@ -176,15 +176,15 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
  * `version_id` stands for the record's current version. If versions overlap because a clock was set back, the version
  * that was stored last is used.
  */
-function createRecordsView({ db }: Mirror, resources: readonly string[], at: string): void {
+function createRecordsView({ db }: Mirror, resources: readonly string[], asOf: string): void {
   const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
   db.exec(
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
      INSERT INTO past SELECT record_id, NULL, since_at, removed_at
-       FROM main.records WHERE +resource IN ${names} AND since_at <= '${at}';
+       FROM main.records WHERE +resource IN ${names} AND since_at <= '${asOf}';
      INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
        FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
-       WHERE r.resource IN ${names} AND v.since_at <= '${at}' AND v.until_at > '${at}' ORDER BY v.version_id DESC;
+       WHERE r.resource IN ${names} AND v.since_at <= '${asOf}' AND v.until_at > '${asOf}' ORDER BY v.version_id DESC;
      CREATE TEMP VIEW records AS
        SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
          past.since_at, past.removed_at

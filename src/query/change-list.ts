@@ -19,7 +19,7 @@ export interface ChangeFilter {
   /** The name of a resource. */
   resource: string | undefined;
   /** The `run_id` of the run that detected the change. */
-  run?: number | undefined;
+  runId?: number | undefined;
   /** The earliest `seen_changed_at` to include (ISO 8601). */
   since: string;
 }
@@ -34,23 +34,23 @@ export function listChanges(
   limit: number,
 ): { changes: Change[]; total: number } {
   const memberSql = (path: string) => `r.json ->> '$.${path}'`;
-  const label = `iif(c.resource = 'orders', ${memberSql("order_number")}, coalesce(${labelMembers.map(memberSql).join(", ")}))`;
+  const labelSql = `iif(c.resource = 'orders', ${memberSql("order_number")}, coalesce(${labelMembers.map(memberSql).join(", ")}))`;
   const changes = db.prepare(
-    `SELECT c.*, CAST(${label} AS TEXT) AS label
+    `SELECT c.*, CAST(${labelSql} AS TEXT) AS label
      FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
-     WHERE ${changesCondition(filter, limit)} ORDER BY change_id`,
+     WHERE ${changesConditionSql(filter, limit)} ORDER BY change_id`,
   );
-  const total = db.prepare(`SELECT count(*) FROM changes WHERE ${changesCondition(filter)}`).pluck();
+  const total = db.prepare(`SELECT count(*) FROM changes WHERE ${changesConditionSql(filter)}`).pluck();
   return { changes: changes.all() as Change[], total: total.get() as number };
 }
 
 /**
  * Returns an SQL condition on `changes`. If the selection has a limit, the condition matches only the newest changes.
  */
-export function changesCondition({ resource, run, since }: ChangeFilter, limit?: number): string {
+export function changesConditionSql({ resource, runId, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= '${since}'`,
-    ...(run === undefined ? [] : [`run_id = ${run}`]),
+    ...(runId === undefined ? [] : [`run_id = ${runId}`]),
     ...(resource === undefined ? [] : [`resource = '${resource}'`]),
   ].join(" AND ");
   if (limit === undefined) return condition;

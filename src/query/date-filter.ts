@@ -59,7 +59,7 @@ export function findDateColumn(
 /**
  * Returns SQL conditions for the rows in a date range. Both bounds are inclusive, in milliseconds since the Unix epoch.
  */
-export function dateConditions(
+export function dateConditionsSql(
   { sql, form }: DateColumn,
   since: number | undefined,
   until: number | undefined,

@@ -81,17 +81,17 @@ interface HealthOptions {
 export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, runningCommand } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
-  const found = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
-  const read = new Set(found.map(({ resource }) => resource));
+  const healths = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
+  const read = new Set(healths.map(({ resource }) => resource));
   return {
     db: mirror.path,
     brand: readOwner(mirror),
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
-    stale: found.filter(({ stale }) => stale).map(({ resource }) => resource),
+    stale: healths.filter(({ stale }) => stale).map(({ resource }) => resource),
     under_way: runningCommand,
     failed_run: readFailedCommand(mirror),
-    resources: found,
+    resources: healths,
     never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
   };
 }
@@ -116,9 +116,9 @@ export function readResourceHealth(
 ): ResourceHealth | null {
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, runningCommand } = options;
-  const last = resolveKilledRun(mirror, findLastRun(mirror, name), runningCommand !== null);
+  const lastRun = resolveKilledRun(mirror, findLastRun(mirror, name), runningCommand !== null);
   const refused = readAccessDenial(mirror, name);
-  if (!last || ((refused || last.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
+  if (!lastRun || ((refused || lastRun.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
   const isDenied = refused !== null || readFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
@@ -127,7 +127,7 @@ export function readResourceHealth(
   const covered = mergeRanges(coverage);
   const faultySlices = readFaultySlices(mirror, name);
   const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
-  const { run_id, started_at, finished_at, outcome, error } = last;
+  const { run_id, started_at, finished_at, outcome, error } = lastRun;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
     resource: name,

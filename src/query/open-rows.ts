@@ -1,7 +1,7 @@
 import { exportsRawRecords } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
-import { dateConditions } from "./date-filter.js";
+import { dateConditionsSql } from "./date-filter.js";
 import type { ReadableColumn, ReadableTable } from "./readable-tables.js";
 import { parenthesize } from "./sql-tokens.js";
 
@@ -104,7 +104,7 @@ function listSources({ source, removedSource }: ReadableTable): string[] {
 function fromSql({ table, where, since, until }: RowSelection, source: string): string {
   const conditions = [
     ...(where === undefined ? [] : [parenthesize(where)]),
-    ...(table.date ? dateConditions(table.date, since, until) : []),
+    ...(table.date ? dateConditionsSql(table.date, since, until) : []),
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
   return `FROM (SELECT * FROM ${source}${filter}) AS t`;

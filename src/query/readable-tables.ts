@@ -42,10 +42,10 @@ export interface ReadableColumn extends Omit<Column, "type"> {
   type: ScalarType | "any";
 }
 
-/** Returns the declarations of all typed tables, which are built from the API's records. */
-export function typedTables(): readonly TableShape[] {
-  return allResources.flatMap((resource) => listTableShapes(resource));
-}
+/** The declarations of all typed tables, which are built from the API's records. */
+export const allTableShapes: readonly TableShape[] = allResources.flatMap((resource) =>
+  listTableShapes(resource),
+);
 
 /** A table that brandapi maintains itself, such as the log of changes. */
 interface SystemTable {
@@ -75,7 +75,7 @@ type Declaration =
   | { kind: "system"; table: SystemTable };
 
 function declareTypedTables(state: RecordState): [name: string, Declaration][] {
-  return typedTables().map((shape) => [tableName(shape, state), { kind: state, shape }]);
+  return allTableShapes.map((shape) => [tableName(shape, state), { kind: state, shape }]);
 }
 
 /** The declarations of all tables and views that commands can read, by name. `brandapi tables` keeps this order. */
@@ -111,18 +111,18 @@ export function declaredColumns(name: string): readonly ReadableColumn[] {
 }
 
 /**
- * Describes a table or view in a mirror.
+ * Returns a table or view of a mirror.
  * @param name one of `tableNames`
  */
-export function describeTable(mirror: Mirror, name: string): ReadableTable {
+export function resolveTable(mirror: Mirror, name: string): ReadableTable {
   const declaration = declarations.get(name);
   if (!declaration) throw new Error(`the mirror has no table named ${name}`);
-  if (declaration.kind === "view") return describeView(declaration.view);
-  if (declaration.kind === "system") return describeSystemTable(mirror, name, declaration.table);
-  return describeTypedTable(mirror, declaration.shape, declaration.kind);
+  if (declaration.kind === "view") return toReadableTable(declaration.view);
+  if (declaration.kind === "system") return readSystemTable(mirror, name, declaration.table);
+  return readTypedTable(mirror, declaration.shape, declaration.kind);
 }
 
-function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
+function readTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
   const name = tableName(shape, state);
   return {
     name,
@@ -137,7 +137,7 @@ function describeTypedTable(mirror: Mirror, shape: TableShape, state: RecordStat
   };
 }
 
-function describeView(view: View): ReadableTable {
+function toReadableTable(view: View): ReadableTable {
   const { about, columns, date, name, rowId } = view;
   return {
     name,
@@ -156,7 +156,7 @@ function viewColumns({ columns, rowId }: View): readonly Column[] {
   return rowId === undefined ? columns : [...columns, keyColumns[rowId]];
 }
 
-function describeSystemTable(
+function readSystemTable(
   mirror: Mirror,
   name: string,
   { about, booleans = [], date, key }: SystemTable,
@@ -198,10 +198,10 @@ export function tablesReadBy(name: string): readonly string[] {
   return declaration?.kind === "view" ? declaration.view.reads : [name];
 }
 
-/** Returns the declarations of the typed tables that a table or view reads. */
-export function findTypedTables(name: string): TableShape[] {
+/** Returns the shapes of the typed tables that a table or view reads. */
+export function shapesReadBy(name: string): TableShape[] {
   const stored = tablesReadBy(name);
-  return typedTables().filter((shape) =>
+  return allTableShapes.filter((shape) =>
     recordStates.some((state) => stored.includes(tableName(shape, state))),
   );
 }

@@ -129,7 +129,7 @@ function explainName(db: Database, sql: string, error: string): Mistake | undefi
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: suggestNames(similarNames(table, readTableNames(db)))[0] };
+  if (table !== undefined) return { hint: didYouMean(similarNames(table, readTableNames(db))) };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? undefined : { hint: columnHint(db, sql, column, error) };
@@ -185,8 +185,8 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const otherTables = otherTablesHint(column, tables, scope);
     if (otherTables !== undefined) return otherTables;
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
-    const [meant] = suggestNames(similarNames(column, available));
-    return meant ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
+    const suggestion = didYouMean(similarNames(column, available));
+    return suggestion ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
   });
 }
 
@@ -216,13 +216,12 @@ export function otherTablesHint(
   tables: readonly SchemaTable[],
   scope: readonly SchemaTable[],
 ): string | undefined {
-  const holders = findTablesWithColumn(column, tables, scope);
-  if (holders.length === 0) return undefined;
+  const owners = findTablesWithColumn(column, tables, scope);
+  if (owners.length === 0) return undefined;
   const available = new Set(scope.flatMap(({ columns }) => columns));
-  return [
-    `\`${column}\` is a column of ${holders.map(inBackticks).join(", ")}`,
-    ...suggestNames(namesContaining(column, available)),
-  ].join("; ");
+  const suggestion = didYouMean(namesContaining(column, available));
+  const location = `\`${column}\` is a column of ${owners.map(inBackticks).join(", ")}`;
+  return suggestion === undefined ? location : `${location}; ${suggestion}`;
 }
 
 /** Returns up to three tables that have the column. Tables that share columns with the tables in scope come first. */
@@ -250,8 +249,8 @@ function readTableNames(db: Database): string[] {
 }
 
 function similarNames(typed: string, names: Iterable<string>): string[] {
-  const near = closestName(typed, sortByLength(names));
-  if (near !== undefined && !near.startsWith(typed.toLowerCase())) return [near];
+  const closest = closestName(typed, sortByLength(names));
+  if (closest !== undefined && !closest.startsWith(typed.toLowerCase())) return [closest];
   return namesContaining(typed, names);
 }
 
@@ -275,8 +274,8 @@ function namesContaining(typed: string, names: Iterable<string>): string[] {
     .slice(0, 3);
 }
 
-function suggestNames(names: readonly string[]): string[] {
-  return names.length > 0 ? [`did you mean ${names.map(inBackticks).join(" or ")}?`] : [];
+function didYouMean(names: readonly string[]): string | undefined {
+  return names.length > 0 ? `did you mean ${names.map(inBackticks).join(" or ")}?` : undefined;
 }
 
 function inBackticks(name: string): string {

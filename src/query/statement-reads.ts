@@ -44,14 +44,14 @@ export function findReads(
   return withEmptyTables(db, () => {
     try {
       const instructions = db.prepare(`EXPLAIN ${sql}`).all(...parameters) as Instruction[];
-      return findOpenedTables(db, instructions);
+      return collectReads(db, instructions);
     } catch {
       return undefined;
     }
   });
 }
 
-function findOpenedTables(db: Database, instructions: readonly Instruction[]): StatementReads {
+function collectReads(db: Database, instructions: readonly Instruction[]): StatementReads {
   const temporary = tablesByRootPage(db, "temp");
   const main = tablesByRootPage(db, "main");
   const names = new Set<string>();

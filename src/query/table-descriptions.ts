@@ -3,10 +3,10 @@ import { hasBeenRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
 import {
-  describeTable,
   mainTableNames,
   type ReadableColumn,
   type ReadableTable,
+  resolveTable,
   tableNames,
 } from "./readable-tables.js";
 
@@ -53,7 +53,7 @@ export function readTableDescription(
   name: string,
   counted: "values" | "rows" | "nothing" = "values",
 ): TableDescription {
-  const table = describeTable(mirror, name);
+  const table = resolveTable(mirror, name);
   const view = views.find((one) => one.name === name);
   const isRead = table.shape === null || hasBeenRead(mirror, table.shape.resource);
   const counts =

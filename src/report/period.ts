@@ -48,28 +48,31 @@ export interface Period extends DayRange {
  * Returns the requested period, or by default the month of the last complete day. Only complete days are compared, so
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since the Unix epoch
- * @param reached the time up to which orders have been read, in milliseconds since the Unix epoch
- * @param read the date ranges that have been read completely, merged
- * @param firstDay the day of the first order; earlier days are not used for comparisons
+ * @param reachedMs the time up to which orders have been read, in milliseconds since the Unix epoch
+ * @param readRanges the date ranges that have been read completely, merged
+ * @param firstSalesDay the day of the first order; earlier days are not used for comparisons
  */
 export function choosePeriod(
   requested: { since: number | undefined; until: number | undefined },
-  reached: number,
-  read: readonly TimeRange[],
-  firstDay: string | null = null,
+  reachedMs: number,
+  readRanges: readonly TimeRange[],
+  firstSalesDay: string | null = null,
 ): Period {
-  const until = chooseUntil(requested, reached);
+  const until = chooseUntil(requested, reachedMs);
   const since = requested.since === undefined ? `${until.slice(0, 7)}-01` : utcDay(requested.since);
   const days = { since, until };
   const range = { from: dayRange(since).from, to: dayRange(until).to };
-  const [complete] = clipRanges(read.map(clipToCompleteDays), range);
-  const stored = { from: Number.NEGATIVE_INFINITY, to: reached };
-  const included = complete ?? clipRanges([...read, stored], range)[0] ?? range;
+  const [complete] = clipRanges(readRanges.map(clipToCompleteDays), range);
+  const stored = { from: Number.NEGATIVE_INFINITY, to: reachedMs };
+  const included = complete ?? clipRanges([...readRanges, stored], range)[0] ?? range;
   const through = utcDay(included.to);
   const comparison = (other: DayRange): Comparison | null => {
-    const isRead = isWithinOneOf({ from: dayRange(other.since).from, to: dayRange(other.until).to }, read);
+    const isRead = isWithinOneOf(
+      { from: dayRange(other.since).from, to: dayRange(other.until).to },
+      readRanges,
+    );
     if (complete?.from !== range.from || !isRead) return null;
-    if (firstDay !== null && other.until < firstDay) return null;
+    if (firstSalesDay !== null && other.until < firstSalesDay) return null;
     return { ...other, name: formatDays(other, formatShortMonth) };
   };
   const isMonth = isFullMonth(days);
@@ -89,14 +92,14 @@ export function choosePeriod(
 
 function chooseUntil(
   { since, until }: { since: number | undefined; until: number | undefined },
-  reached: number,
+  reachedMs: number,
 ): string {
   if (until !== undefined) return utcDay(until);
-  return since === undefined ? lastDay(lastCompleteDay(reached).slice(0, 7)) : utcDay(reached);
+  return since === undefined ? lastDayOfMonth(lastCompleteDay(reachedMs).slice(0, 7)) : utcDay(reachedMs);
 }
 
-function lastCompleteDay(reached: number): string {
-  return utcDay(reached + 1 - dayMs);
+function lastCompleteDay(reachedMs: number): string {
+  return utcDay(reachedMs + 1 - dayMs);
 }
 
 function precedingDays(since: string, through: string): DayRange {
@@ -110,7 +113,10 @@ function precedingDays(since: string, through: string): DayRange {
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
-  return { since: first, until: through < until ? monthsBefore(through, count) : lastDay(first.slice(0, 7)) };
+  return {
+    since: first,
+    until: through < until ? monthsBefore(through, count) : lastDayOfMonth(first.slice(0, 7)),
+  };
 }
 
 /** Formats a whole month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
@@ -123,7 +129,7 @@ export function formatDays({ since, until }: DayRange, formatFullMonth = formatM
 }
 
 function isFullMonth({ since, until }: DayRange): boolean {
-  return since.endsWith("-01") && until === lastDay(since.slice(0, 7));
+  return since.endsWith("-01") && until === lastDayOfMonth(since.slice(0, 7));
 }
 
 export function addDays(day: string, count: number): string {
@@ -136,10 +142,10 @@ export function monthsBefore(day: string, count: number): string {
   first.setUTCMonth(first.getUTCMonth() - count);
   const month = first.toISOString().slice(0, 7);
   const same = `${month}-${day.slice(8)}`;
-  const last = lastDay(month);
+  const last = lastDayOfMonth(month);
   return same < last ? same : last;
 }
 
-function lastDay(month: string): string {
+function lastDayOfMonth(month: string): string {
   return utcDay(monthRange(month).to);
 }

@@ -63,7 +63,7 @@ function renderReportTable({ title, columns, rows }: ReportTable, { style, width
 /** Renders the first series of a chart as a line of block characters. */
 function renderChart({ title, series }: Chart, { style }: TextOptions): string {
   const values = (series[0]?.values ?? []).map((value) => Math.max(0, value ?? 0));
-  const most = Math.max(...values);
-  const blocks = values.map((value) => "▁▂▃▄▅▆▇█".charAt(Math.round((value / (most || 1)) * 7)));
-  return `${title}: ${style.cyan(blocks.join(""))} up to ${formatCompact(most)}`;
+  const highest = Math.max(...values);
+  const blocks = values.map((value) => "▁▂▃▄▅▆▇█".charAt(Math.round((value / (highest || 1)) * 7)));
+  return `${title}: ${style.cyan(blocks.join(""))} up to ${formatCompact(highest)}`;
 }

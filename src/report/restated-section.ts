@@ -36,8 +36,8 @@ function createRestatedTables(data: ReportData, since: string): Block[] {
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
   const currencyCount = new Set(months.map((row) => row.currency)).size;
-  const most = Math.min(maxOrdersOfCurrency, Math.ceil(maxOrders / currencyCount));
-  const orders = sortByCurrency(readRestatedOrders(data.mirror, since, most), data);
+  const maxPerCurrency = Math.min(maxOrdersOfCurrency, Math.ceil(maxOrders / currencyCount));
+  const orders = sortByCurrency(readRestatedOrders(data.mirror, since, maxPerCurrency), data);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
   const dayValue = (at: string) => new FormattedValue(at, formatDay(at));
@@ -138,14 +138,14 @@ function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
 
 /**
  * Returns the orders that have changed the net of reported months.
- * @param most the maximum number of orders per currency
+ * @param maxPerCurrency the maximum number of orders per currency
  */
-function readRestatedOrders(mirror: Mirror, sinceMonth: string, most: number): RestatedOrder[] {
+function readRestatedOrders(mirror: Mirror, sinceMonth: string, maxPerCurrency: number): RestatedOrder[] {
   return mirror.selectRows<RestatedOrder>(
     `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
          FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
     sinceMonth,
-    most,
+    maxPerCurrency,
   );
 }
 

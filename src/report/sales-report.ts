@@ -34,19 +34,19 @@ export function createReport(
   { now, runningCommand }: { now: number; runningCommand: RunningCommand | null },
 ): ReportDocument {
   materializeViews(mirror);
-  const firstDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
-  const lastDay = mirror.selectValue<string | null>("SELECT max(day) FROM sales_by_day") ?? null;
+  const firstSalesDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
+  const lastSalesDay = mirror.selectValue<string | null>("SELECT max(day) FROM sales_by_day") ?? null;
   const readUntil = readOrdersEnd(mirror);
   // If the API returns an order with an unreadable date for every date range, no range has been read completely.
-  const reached = readUntil ?? (lastDay && `${lastDay}T00:00:00.000Z`);
+  const reached = readUntil ?? (lastSalesDay && `${lastSalesDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
   const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readFaultySlices(mirror, "orders")]);
-  const period = choosePeriod(requested, Date.parse(reached), ranges, firstDay);
+  const period = choosePeriod(requested, Date.parse(reached), ranges, firstSalesDay);
   const mirrorStart = formatInstantOrNull(ranges[0]?.from ?? Number.NEGATIVE_INFINITY);
-  checkPeriod(period, reached.slice(0, 10), firstDay, mirrorStart);
+  checkPeriod(period, reached.slice(0, 10), firstSalesDay, mirrorStart);
   const proof = readProof(mirror, runningCommand);
   const data = readReportData(mirror, period);
   const sections = [
@@ -90,12 +90,12 @@ function readOrdersEnd(mirror: Mirror): string | null {
 /** @param mirrorStart the date before which orders have never been read (ISO 8601), or null if there is no such date */
 function checkPeriod(
   { since, until }: Period,
-  lastDay: string,
-  firstDay: string | null,
+  lastReadDay: string,
+  firstSalesDay: string | null,
   mirrorStart: string | null,
 ): void {
-  if (since > lastDay)
-    throw new ConfigurationError(`The period starts after ${lastDay}, the last day that was read.`, {
+  if (since > lastReadDay)
+    throw new ConfigurationError(`The period starts after ${lastReadDay}, the last day that was read.`, {
       hint: "choose an earlier period, or run `brandapi sync orders` first",
     });
   if (mirrorStart !== null) {
@@ -105,8 +105,8 @@ function checkPeriod(
       { hint: "run `brandapi sync orders --full` to read all orders" },
     );
   }
-  if (firstDay !== null && until < firstDay)
-    throw new ConfigurationError(`The period ends before ${firstDay}, the day of the first order.`, {
-      hint: `use \`--month ${firstDay.slice(0, 7)}\`, the first month with orders`,
+  if (firstSalesDay !== null && until < firstSalesDay)
+    throw new ConfigurationError(`The period ends before ${firstSalesDay}, the day of the first order.`, {
+      hint: `use \`--month ${firstSalesDay.slice(0, 7)}\`, the first month with orders`,
     });
 }

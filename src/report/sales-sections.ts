@@ -240,10 +240,10 @@ const maxRows = 13;
 
 export function createMonthsSection({ mirror, period, currencies }: ReportData): Section {
   const until = period.until.slice(0, 7);
-  const since = [period.since.slice(0, 7), monthBefore(until, maxRows - 1)].sort()[0] ?? until;
+  const since = [period.since.slice(0, 7), earlierMonth(until, maxRows - 1)].sort()[0] ?? until;
   const rows = readSalesByMonth(mirror, { since, until });
   const months: string[] = [];
-  for (let month = until; month >= (rows.at(-1)?.month ?? until); month = monthBefore(month, 1))
+  for (let month = until; month >= (rows.at(-1)?.month ?? until); month = earlierMonth(month, 1))
     months.unshift(month);
   return {
     id: "months",
@@ -255,7 +255,7 @@ export function createMonthsSection({ mirror, period, currencies }: ReportData):
   };
 }
 
-function monthBefore(month: string, count: number): string {
+function earlierMonth(month: string, count: number): string {
   return monthsBefore(`${month}-01`, count).slice(0, 7);
 }
 

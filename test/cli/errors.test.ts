@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
-import { asBrandapiError, completeCommands, reportError } from "../../src/cli/error-output.js";
+import { addMirrorFlags, asBrandapiError, reportError } from "../../src/cli/error-output.js";
 import { scanCommandLine } from "../../src/cli/flags.js";
 import {
   ApiUnavailable,
@@ -319,7 +319,7 @@ const suggestions = [
 
 const completed = (text: string, options: string) => {
   const { profile, db } = scanCommandLine(["status", ...options.split(" ")]);
-  return completeCommands(text, { profile, db });
+  return addMirrorFlags(text, { profile, db });
 };
 
 test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(

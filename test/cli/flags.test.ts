@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
   chooseResources,
+  createCountParser,
   parseCount,
   parsedOption,
   parseList,
   parseRange,
-  parseUpTo,
-  refuseEmptyPathOrTime,
+  rejectEmptyPathOrTime,
   scanCommandLine,
 } from "../../src/cli/flags.js";
 import { resources } from "../../src/resources/registry.js";
@@ -34,7 +34,7 @@ test("the options that error messages depend on are found anywhere on an invalid
 
 test("an option that parses its value rejects an empty value, and still parses other values", () => {
   const option = parsedOption("--at <time>", "a time", (text) => text.length);
-  refuseEmptyPathOrTime(option);
+  rejectEmptyPathOrTime(option);
   expect(option.parseArg?.("2026", undefined)).toBe(4);
   expect(() => option.parseArg?.("", undefined)).toThrow("`--at` is empty");
 });
@@ -45,8 +45,8 @@ test("a comma-separated list may contain spaces and empty items, and a repeated 
 });
 
 test("an option with a number accepts only digits, and any number up to its limit", () => {
-  expect(parseUpTo(65_535)("65535", "--port")).toBe(65_535);
-  expect(() => parseUpTo(65_535)("65536", "--port")).toThrow("`--port`");
+  expect(createCountParser(65_535)("65535", "--port")).toBe(65_535);
+  expect(() => createCountParser(65_535)("65536", "--port")).toThrow("`--port`");
   expect(parseCount("999999999", "--limit")).toBe(999_999_999);
   for (const text of ["1000000000", "1e3", "-1", " 1"])
     expect(() => parseCount(text, "--limit"), text).toThrow("`--limit`");

@@ -5,7 +5,7 @@ import {
   daysUntil,
   formatDaysLeft,
   openApi,
-  readIdentity,
+  requestIdentity,
   warnBeforeExpiry,
 } from "../../src/cli/api-session.js";
 import { TerminalReporter } from "../../src/cli/progress.js";
@@ -20,7 +20,7 @@ import { day, hour, minute, noon } from "../support/records.js";
 /** Reads the identity from a response to `/me`. */
 async function identityOf(data: Json, times: { requestedAt?: number; serverTime?: number | null } = {}) {
   const response = { data, requestedAt: noon, serverTime: noon, ...times };
-  return await readIdentity({ get: async () => response as never });
+  return await requestIdentity({ get: async () => response as never });
 }
 
 test("the response to /me is read as a brand and a key, and optional values may be missing", async () => {

@@ -276,7 +276,9 @@ test("the progress listener is called at the start of a task, every two seconds,
   }
   reporter.waiting(500, "rate limit");
   reporter.waiting(30_000, "rate limit");
-  expect(notified.map(({ requests, left, isKnown }) => [requests, left, isKnown])).toEqual([
+  expect(
+    notified.map(({ requestsSent, requestsLeft, isLeftKnown }) => [requestsSent, requestsLeft, isLeftKnown]),
+  ).toEqual([
     [0, 0, false],
     [3, 2, true],
     [5, 0, true],
@@ -294,18 +296,18 @@ test("the progress listener receives the estimates for the remaining tasks, even
   roster.update({ done: 3 });
   roster.end(null);
   reporter.waiting(30_000, "rate limit");
-  const shared = { of: 2, requests: 0, isKnown: true };
+  const shared = { taskCount: 2, requestsSent: 0, isLeftKnown: true };
   expect(notified).toEqual([
-    { ...shared, name: "roster", position: 1, left: 11 },
-    { ...shared, name: "roster", position: 1, left: 9 },
-    { ...shared, name: null, position: 1, left: 9 },
+    { ...shared, name: "roster", position: 1, requestsLeft: 11 },
+    { ...shared, name: "roster", position: 1, requestsLeft: 9 },
+    { ...shared, name: null, position: 1, requestsLeft: 9 },
   ]);
 });
 
 test("the progress listener reports a task that was not announced in advance as task 1 of 1", () => {
   const { reporter, notified } = reporterFor();
   reporter.begin({ name: "orders" });
-  expect(notified).toMatchObject([{ name: "orders", position: 1, of: 1 }]);
+  expect(notified).toMatchObject([{ name: "orders", position: 1, taskCount: 1 }]);
 });
 
 test("no progress line is drawn after a task has ended, even if several updates of the line were pending", async () => {

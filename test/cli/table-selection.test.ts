@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ReadSession } from "../../src/cli/mirror-reading.js";
 import { TerminalReporter } from "../../src/cli/progress.js";
+import type { ReadSession } from "../../src/cli/read-session.js";
 import {
-  findSyncedTable,
   parseAsOf,
+  resolveSyncedTable,
   resolveTableName,
   useDataAsOf,
   warnAboutPartialTables,
@@ -43,8 +43,8 @@ test("a table or view can be used after it has been synced, and the error before
   const mirror = await makeMirror();
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
-    expect(findSyncedTable(mirror, name).name).toBe(name);
-  expect(() => findSyncedTable(mirror, "survey_results")).toThrow(
+    expect(resolveSyncedTable(mirror, name).name).toBe(name);
+  expect(() => resolveSyncedTable(mirror, "survey_results")).toThrow(
     expect.objectContaining({ exitCode: 3, hint: "run `brandapi sync surveys` first" }),
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration, parseInstant, parseWindow } from "../../src/cli/time-flags.js";
+import { parseDuration, parseInstant, parseSpan } from "../../src/cli/time-flags.js";
 import { UsageError } from "../../src/errors.js";
 import { formatDuration, formatInstant, parseTimestamp } from "../../src/util/timestamps.js";
 import { visible } from "../support/visible.js";
@@ -27,8 +27,8 @@ test.each(invalidDurations.map((text) => [visible(text), text]))(
 );
 
 test("--window accepts a number of days without a unit", () => {
-  expect(parseWindow("30", "--window")).toBe(parseDuration("30d", "--window"));
-  expect(parseWindow("36h", "--window")).toBe(parseDuration("36h", "--window"));
+  expect(parseSpan("30", "--window")).toBe(parseDuration("30d", "--window"));
+  expect(parseSpan("36h", "--window")).toBe(parseDuration("36h", "--window"));
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { downloadPath, readFileUrl } from "../../src/download/download-file.js";
+import { downloadPath, parseFileUrl } from "../../src/download/download-file.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
 test("the API path for a download escapes the file's source and ID, unless these cannot be part of a URL", () => {
@@ -20,7 +20,7 @@ test.each([
   ["http://127.0.0.1:4010/api/brand/v1", "http://127.0.0.1:9000/a?signature=s3cret"],
   ["http://localhost:4010/api/brand/v1", "http://[::1]:9000/a"],
 ])("an API at %s may return the download URL %s", (baseUrl, url) => {
-  expect(readFileUrl(url, baseUrl)).toBeInstanceOf(URL);
+  expect(parseFileUrl(url, baseUrl)).toBeInstanceOf(URL);
 });
 
 test.each([
@@ -39,13 +39,13 @@ test.each([
   ["an https", null],
 ])("with %s base URL, the download URL %j is rejected and not quoted in the error", (kind, url) => {
   const baseUrl = kind === "an https" ? base : "http://127.0.0.1:4010/api/brand/v1";
-  const result = readFileUrl(url, baseUrl);
+  const result = parseFileUrl(url, baseUrl);
   expect(result).toEqual({ problem: expect.any(String) });
   expect(JSON.stringify(result)).not.toContain("s3cret");
 });
 
 test("a download URL is rejected if it has more than 16,384 characters", () => {
   const urlOf = (length: number) => "https://files.example/".padEnd(length, "x");
-  expect(readFileUrl(urlOf(16_384), base)).toBeInstanceOf(URL);
-  expect(readFileUrl(urlOf(16_385), base)).toEqual({ problem: "is invalid" });
+  expect(parseFileUrl(urlOf(16_384), base)).toBeInstanceOf(URL);
+  expect(parseFileUrl(urlOf(16_385), base)).toEqual({ problem: "is invalid" });
 });

@@ -468,11 +468,10 @@ async function transferFrom(
     () => null,
     (error: DownloadFailure) => error,
   );
-  const { length } = part;
   await part.close();
   // Neither a timer nor a connection remains.
   expect([running, signal?.aborted]).toEqual([0, true]);
-  return { error, timeouts, length };
+  return { error, timeouts, bytesWritten: part.bytesWritten };
 }
 
 const respondWith =
@@ -552,7 +551,7 @@ test("a file that is longer than its Content-Length is downloaded from the start
 test("a file without a Content-Length is accepted if its size is unknown", async () => {
   expect(await transferFrom(respondWith({}, "1234"), { size: null })).toMatchObject({
     error: null,
-    length: 4,
+    bytesWritten: 4,
   });
 });
 
@@ -560,7 +559,7 @@ test("the Content-Length of a compressed response is not mistaken for the size o
   const headers = { "content-length": "4", "content-encoding": "gzip" };
   expect(await transferFrom(respondWith(headers, "12345678"), { size: 8 })).toMatchObject({
     error: null,
-    length: 8,
+    bytesWritten: 8,
   });
 });
 

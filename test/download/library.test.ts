@@ -13,7 +13,7 @@ import {
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { selectFiles } from "../../src/download/library-download.js";
-import { describeTable } from "../../src/query/readable-tables.js";
+import { resolveTable } from "../../src/query/readable-tables.js";
 import { fileBytes } from "../../src/sandbox/file-host.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { until } from "../support/process.js";
@@ -173,7 +173,7 @@ test("files to download are selected by date, newest first, and their IDs and so
     { source: "upload", id: "before", created_at: at(instant - 1) },
     { source: "upload", id: "after", created_at: at(instant + 1) },
   ]);
-  const table = describeTable(mirror, "content");
+  const table = resolveTable(mirror, "content");
   const select = (since?: number, until?: number) =>
     selectFiles(mirror, table, { where: undefined, since, until }).map(({ source, id, size }) => [
       source,

@@ -6,7 +6,7 @@ import {
   readChangedRows,
   readRemovedItems,
 } from "../../src/export/changed-rows.js";
-import { typedTables } from "../../src/query/readable-tables.js";
+import { allTableShapes } from "../../src/query/readable-tables.js";
 import type { TableShape } from "../../src/resources/table-shape.js";
 import type { Mirror } from "../../src/store/database.js";
 import { redactMirror } from "../../src/store/redact-mirror.js";
@@ -15,7 +15,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
-const shapeOf = (name: string) => typedTables().find((shape) => shape.name === name) as TableShape;
+const shapeOf = (name: string) => allTableShapes.find((shape) => shape.name === name) as TableShape;
 
 function changesIn(mirror: Mirror, name: string, column: string, after?: Bookmark) {
   const rows = [...readChangedRows(mirror, shapeOf(name), [column], after)].flat();

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { neutralizeFormulas, write } from "../../src/export/csv.js";
+import { encode, neutralizeFormulas } from "../../src/export/csv.js";
 import type { CsvOptions } from "../../src/export/formats.js";
 import { openRows, type RowValue } from "../../src/query/open-rows.js";
-import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
+import { type ReadableColumn, resolveTable } from "../../src/query/readable-tables.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -81,9 +81,9 @@ const order = fc.record({
 
 async function csvOf(mirror: Mirror, table: string): Promise<string> {
   return await withReadTransaction(mirror, async () => {
-    const source = openRows({ mirror, table: describeTable(mirror, table) });
+    const source = openRows({ mirror, table: resolveTable(mirror, table) });
     const chunks = [
-      ...write([source], { csv: { excel: false, decimalComma: false, delimiter: "," }, warn: () => {} }),
+      ...encode([source], { csv: { excel: false, decimalComma: false, delimiter: "," }, warn: () => {} }),
     ];
     return chunks.map(({ data }) => String(data)).join("");
   });
@@ -227,7 +227,7 @@ test.each([
     batches: () => [[[text]]],
   };
   const csv = { excel: false, decimalComma: false, delimiter: "," };
-  expect([...write([source], { csv, warn: (warning) => void printed.push(warning) })]).toHaveLength(2);
+  expect([...encode([source], { csv, warn: (warning) => void printed.push(warning) })]).toHaveLength(2);
   expect(printed).toEqual(warnings);
 });
 
@@ -236,7 +236,7 @@ function cellOf(value: RowValue, type: ReadableColumn["type"], options: Partial<
   const columns = ["a", "b"].map((name) => ({ name, type, about: "" }));
   const source = { name: "t", columns, batches: () => [[[value, null]]] };
   const csv = { excel: false, decimalComma: false, delimiter: ",", ...options };
-  const chunks = [...write([source], { csv, warn: () => {} })];
+  const chunks = [...encode([source], { csv, warn: () => {} })];
   return String(chunks[1]?.data).replace(/[,;]\r?\n$/, "");
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findSyncedTable } from "../../src/cli/table-selection.js";
+import { resolveSyncedTable } from "../../src/cli/table-selection.js";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
@@ -181,7 +181,7 @@ test("a Delta export that has to start over fails with exit code 9 if its brand 
   await run("export orders --all-profiles");
   const before = readdirSync(table, { recursive: true });
   const fern = mirrorOf("fern");
-  const rows = openMonthlyRows(fern, findSyncedTable(fern, "orders"), { manyBrands: true });
+  const rows = openMonthlyRows(fern, resolveSyncedTable(fern, "orders"), { manyBrands: true });
   await expect(exportDeltaTable(rows, beforeOthers, testDeps())).rejects.toMatchObject({ exitCode: 9 });
   expect((await readDeltaLog(table)).version).toBe(1);
   expect(readdirSync(table, { recursive: true })).toEqual(before);

@@ -164,7 +164,7 @@ test("the cleanup of a Delta table deletes the program's unused files that are o
   ];
   createFiles(folder, 0, current, removed, recent, ...left, ...foreign);
   createFiles(folder, 5, young);
-  await cleanUpTable(folder, { brand: null, since: start + 5 * day }, testDeps());
+  await cleanUpTable(folder, { brand: null, cutoffMs: start + 5 * day }, testDeps());
   const exists = (path: string) => existsSync(join(folder, path));
   expect([removed, ...left].filter(exists)).toEqual([]);
   expect([current, recent, young, ...foreign].filter((path) => !exists(path))).toEqual([]);
@@ -175,7 +175,8 @@ test("the cleanup of a multi-brand Delta table deletes only files of the exporte
   const own = [part("brand_id=fern/month=2026-10/"), part("brand_id=fern/"), "_delta_log/.x.json.part"];
   const others = [part("brand_id=moss/month=2026-10/"), part("month=2026-10/"), part()];
   createFiles(folder, 0, ...own, ...others);
-  for (const brand of ["reed", "fern"]) await cleanUpTable(folder, { brand, since: start + day }, testDeps());
+  for (const brand of ["reed", "fern"])
+    await cleanUpTable(folder, { brand, cutoffMs: start + day }, testDeps());
   const exists = (path: string) => existsSync(join(folder, path));
   expect([own.filter(exists), others.filter((path) => !exists(path))]).toEqual([[], []]);
 });
@@ -189,7 +190,7 @@ test.each([
     const folder = makeTable([commit(null), schema("month")]);
     await writeCheckpoint(await readDeltaLog(folder), 0, testDeps());
     for (let version = 1; version <= versions; version += 1) addVersion(folder, version, commit(null));
-    await cleanUpTable(folder, { brand: null, since: start - day }, testDeps());
+    await cleanUpTable(folder, { brand: null, cutoffMs: start - day }, testDeps());
     const checkpoints = readdirSync(join(folder, "_delta_log")).filter((name) => name.endsWith(".parquet"));
     expect(checkpoints).toHaveLength(1 + count);
   },

@@ -7,7 +7,7 @@ import { readDeltaLog } from "../../src/export/delta/log.js";
 import { readLogVersion } from "../../src/export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Row } from "../../src/query/open-rows.js";
-import { describeTable, type ReadableColumn } from "../../src/query/readable-tables.js";
+import { type ReadableColumn, resolveTable } from "../../src/query/readable-tables.js";
 import { type Mirror, writeInfo } from "../../src/store/database.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { makeHome } from "../support/home.js";
@@ -16,7 +16,7 @@ import { testDeps } from "../support/program.js";
 
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const open = (mirror: Mirror, name: string, manyBrands?: boolean) =>
-  openMonthlyRows(mirror, describeTable(mirror, name), manyBrands === undefined ? {} : { manyBrands });
+  openMonthlyRows(mirror, resolveTable(mirror, name), manyBrands === undefined ? {} : { manyBrands });
 
 test("a Delta export groups rows by their month in UTC, and rows without a readable date have no month", async () => {
   const mirror = await makeMirror();

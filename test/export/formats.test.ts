@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 
 test("each export format has certain file extensions, is text or binary, and contains one table or several tables", () => {
-  const facts = formats.map(({ name, extensions, alsoExtensions = [], isText, isMultiTable }) => [
+  const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
-    alsoExtensions.join(" "),
+    flagOnlyExtensions.join(" "),
     isText ? "text" : "binary",
     isMultiTable ? "several tables" : "one table",
   ]);
@@ -27,11 +27,11 @@ test.each([
 ] as const)(
   "an export in the format %s reports the number of rows with each chunk of its output",
   async (name, output) => {
-    const { write } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
+    const { encode } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
     const columns = [{ name: "x", type: "integer", about: "" } as const];
     const source = { name: "t", columns, batches: () => [[[1]], [[2]]] };
     const csv = { excel: false, decimalComma: false, delimiter: "," };
-    const chunks = [...(write?.([source], { csv, warn: () => {} }) ?? [])];
+    const chunks = [...(encode?.([source], { csv, warn: () => {} }) ?? [])];
     const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
     expect(bytes.toString("latin1")).toMatch(output);
     expect(chunks.reduce((sum, { rows = 0, table }) => sum + (table === "t" ? rows : 0), 0)).toBe(2);

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import type { RowSources } from "../../src/export/formats.js";
-import { formatCell, sheetName, write } from "../../src/export/xlsx.js";
+import { encode, formatCell, sheetName } from "../../src/export/xlsx.js";
 import type { Row, RowSource } from "../../src/query/open-rows.js";
 import { type ReadableColumn, tableNames } from "../../src/query/readable-tables.js";
 import { makeHome } from "../support/home.js";
@@ -275,7 +275,7 @@ function workbook(...tables: { name: string; columns: readonly ReadableColumn[];
   const csv = { excel: false, decimalComma: false, delimiter: "," };
   const sources = tables.map(({ rows, ...table }) => ({ ...table, batches: () => [rows] }));
   const chunks = [
-    ...write(sources as unknown as RowSources, { csv, warn: (text) => void warnings.push(text) }),
+    ...encode(sources as unknown as RowSources, { csv, warn: (text) => void warnings.push(text) }),
   ];
   const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
   const files = unzipSync(bytes);
@@ -411,7 +411,7 @@ test.each([
   const result = { ...table, batches: () => [Array<Row>(rows).fill([])], count: undefined };
   const csv = { excel: false, decimalComma: false, delimiter: "," };
   for (const source of [table, result]) {
-    const writing = () => [...write([source as RowSource], { csv, warn: () => {} })];
+    const writing = () => [...encode([source as RowSource], { csv, warn: () => {} })];
     if (outcome === "rejects") expect(writing).toThrow("`t` has more rows than the limit of a sheet");
     else expect(writing).not.toThrow();
   }

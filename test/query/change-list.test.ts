@@ -36,7 +36,7 @@ test.each([
     ["removed"],
     3,
   ],
-  ["the changes found by a run", { ...all, run: 2 }, 9, ["currency", "refund_amount"], 2],
+  ["the changes found by a run", { ...all, runId: 2 }, 9, ["currency", "refund_amount"], 2],
   ["the changes found at or after a time", { ...all, since: at(3) }, 9, ["status", "removed"], 2],
 ] as const)(
   "listChanges returns %s, sorted oldest first, and the total number of changes",

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import {
   declaredColumns,
-  describeTable,
-  findTypedTables,
   mainTableNames,
+  resolveTable,
+  shapesReadBy,
   tableNames,
 } from "../../src/query/readable-tables.js";
 import { makeMirror } from "../support/mirror.js";
@@ -11,7 +11,7 @@ import { makeMirror } from "../support/mirror.js";
 const mirror = await makeMirror();
 
 test("the columns of `sync_runs` have the types that exports use: booleans, integers and text", () => {
-  const { columns } = describeTable(mirror, "sync_runs");
+  const { columns } = resolveTable(mirror, "sync_runs");
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
   expect(types).toMatchObject({
     run_id: "integer",
@@ -67,7 +67,7 @@ test.each([
   ["orders_net", "sorted by record_id", "filtered by UTC time", "view", { sql: '"ordered_at"', form: "utc" }],
   ["commission_by_host", "in the order of the view", "not filtered by date", "view", null],
 ])("an export of `%s` is %s and %s", (name, order, _, kind, date) => {
-  const table = describeTable(mirror, name);
+  const table = resolveTable(mirror, name);
   const orderBy = order === "in the order of the view" ? [] : order.replace("sorted by ", "").split(", ");
   expect(table).toMatchObject({ name, kind, orderBy });
   if (date === null) expect(table.date).toBeNull();
@@ -75,12 +75,12 @@ test.each([
 });
 
 test("the table for removed orders has the additional column removed_at, and its description begins with `removed records`", () => {
-  const [current, removed] = ["orders", "orders_removed"].map((name) => describeTable(mirror, name));
+  const [current, removed] = ["orders", "orders_removed"].map((name) => resolveTable(mirror, name));
   expect(removed?.about).toBe(`removed records: ${current?.about}`);
   const namesOf = (table = current) => table?.columns.map(({ name }) => name) ?? [];
   expect(namesOf(removed)).toEqual(expect.arrayContaining([...namesOf(), "removed_at"]));
   expect(namesOf()).not.toContain("removed_at");
-  expect(() => describeTable(mirror, "nowhere")).toThrow();
+  expect(() => resolveTable(mirror, "nowhere")).toThrow();
 });
 
 test.each([
@@ -109,9 +109,9 @@ test.each([
   ["roster_changes", "roster"],
   ["hosts_by_month", "orders, analytics_clicks_periods, analytics_clicks_top_hosts"],
 ])("`%s` contains data of the records in: %s", (name, tables) => {
-  expect(findTypedTables(name).map((shape) => shape.name)).toEqual(tables.split(", "));
+  expect(shapesReadBy(name).map((shape) => shape.name)).toEqual(tables.split(", "));
 });
 
 test("`sync_runs` contains no data of records", () => {
-  expect(findTypedTables("sync_runs")).toEqual([]);
+  expect(shapesReadBy("sync_runs")).toEqual([]);
 });

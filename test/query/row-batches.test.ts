@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inBatches, openRows } from "../../src/query/open-rows.js";
-import { describeTable, withRemovedRecords } from "../../src/query/readable-tables.js";
+import { resolveTable, withRemovedRecords } from "../../src/query/readable-tables.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
       "orders",
       numbers.map((order_number, n) => anOrder(n, { order_number })),
     );
-    const selection = { mirror, table: describeTable(mirror, "orders"), columns: ["order_number"], limit };
+    const selection = { mirror, table: resolveTable(mirror, "orders"), columns: ["order_number"], limit };
     const rows = [...openRows(selection).batches()].flat(2);
     expect(rows).toEqual(numbers.slice(0, limit));
   },
@@ -50,7 +50,7 @@ test.each([
   ],
 ])("with %s, openRows reads the orders: %s", (_, list, selection) => {
   const ids = list.match(/\d/g) ?? [];
-  const table = withRemovedRecords(describeTable(mirror, "orders"));
+  const table = withRemovedRecords(resolveTable(mirror, "orders"));
   const { batches, count, rawRecords } = openRows({ mirror, table, ...selection });
   const rows = [...batches()].flat();
   expect(rows.map(([id]) => id)).toEqual(ids.map((n) => `order-${n}`));
@@ -62,13 +62,13 @@ test.each([
 });
 
 test("rows of a child table are filtered by the date of their record, even if the record has been removed", () => {
-  const table = withRemovedRecords(describeTable(mirror, "order_line_items"));
+  const table = withRemovedRecords(resolveTable(mirror, "order_line_items"));
   const { batches } = openRows({ mirror, table, columns: ["order_id"], since: Date.UTC(2026, 9, 3) });
   expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);
 });
 
 test("with a list of columns, openRows returns each column once in that order, and no raw records", () => {
-  const table = describeTable(mirror, "orders");
+  const table = resolveTable(mirror, "orders");
   const source = openRows({ mirror, table, columns: ["month", "id", "month"] });
   expect(source.columns.map(({ name }) => name)).toEqual(["month", "id"]);
   expect([...source.batches()]).toEqual([
@@ -81,7 +81,7 @@ test("with a list of columns, openRows returns each column once in that order, a
   const all = openRows({ mirror, table });
   expect(all.columns.map(({ name }) => name)).not.toContain("month");
   expect(JSON.parse([...(all.rawRecords?.() ?? [])].flat()[0] ?? "")).not.toHaveProperty("removed_at");
-  expect(openRows({ mirror, table: describeTable(mirror, "order_line_items") }).rawRecords).toBeUndefined();
+  expect(openRows({ mirror, table: resolveTable(mirror, "order_line_items") }).rawRecords).toBeUndefined();
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
-import { describeTable } from "../../src/query/readable-tables.js";
+import { resolveTable } from "../../src/query/readable-tables.js";
 import type { SqlParameters } from "../../src/query/statement-reads.js";
 import {
   checkCondition,
@@ -146,7 +146,7 @@ test("a query that fails while rows are read reports the error of SQLite", () =>
 test.each(["id = 'order-1'", "1 -- a comment", "id IN (SELECT host_id FROM roster)", "1 OR 1"])(
   "--where accepts the condition %j",
   (condition) => {
-    expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).not.toThrow();
+    expect(() => checkCondition(mirror, resolveTable(mirror, "orders"), condition)).not.toThrow();
   },
 );
 
@@ -157,7 +157,7 @@ test.each([
   ["color = 1", "`--where` is not a valid SQL condition: no such column: color."],
   ["id = :id", "`--where` is not a valid SQL condition: "],
 ])("--where rejects the condition %j", (condition, message) => {
-  expect(() => checkCondition(mirror, describeTable(mirror, "orders"), condition)).toThrow(message);
+  expect(() => checkCondition(mirror, resolveTable(mirror, "orders"), condition)).toThrow(message);
 });
 
 test("the columns of a query result have unique names, and columns with amounts are marked", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeTable } from "../../src/query/readable-tables.js";
+import { resolveTable } from "../../src/query/readable-tables.js";
 import { readTableDescription } from "../../src/query/table-descriptions.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
@@ -66,7 +66,7 @@ test("each view has an example query that selects from the view and runs in any 
     const { example } = readTableDescription(mirror, name);
     expect(example).toMatch(new RegExp(`\\b${name}\\b`));
     expect(() => plain.prepare(example).all()).not.toThrow();
-    if (date) expect(describeTable(mirror, name).columns.map((column) => column.name)).toContain(date);
+    if (date) expect(resolveTable(mirror, name).columns.map((column) => column.name)).toContain(date);
   }
   plain.close();
   mirror.db.close();

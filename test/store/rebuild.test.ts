@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { typedTables } from "../../src/query/readable-tables.js";
+import { allTableShapes } from "../../src/query/readable-tables.js";
 import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
@@ -15,7 +15,7 @@ import { makeMirror } from "../support/mirror.js";
 import { order, rows, unrecordedRun, write } from "./record-mirror.js";
 
 function dump({ db }: Mirror) {
-  const tables = typedTables().map(({ name, list }) => ({
+  const tables = allTableShapes.map(({ name, list }) => ({
     name,
     rows: db.prepare(`SELECT * FROM ${name} ORDER BY ${list ? "row_id" : "record_id"}`).all(),
   }));
@@ -23,7 +23,7 @@ function dump({ db }: Mirror) {
     .prepare(
       "SELECT name, sql FROM sqlite_master WHERE tbl_name IN (SELECT value FROM json_each(?)) ORDER BY name",
     )
-    .all(JSON.stringify(typedTables().map(({ name }) => name)));
+    .all(JSON.stringify(allTableShapes.map(({ name }) => name)));
   return { tables, schema };
 }
 

@@ -8,10 +8,10 @@ import type { DeltaLog } from "./log.js";
 import {
   type Action,
   type BrandState,
+  createDeltaTableError,
   logPath,
   parseVersions,
   protocol,
-  rejectDeltaTable,
   versionName,
 } from "./log-files.js";
 
@@ -42,7 +42,7 @@ export async function readNewestCheckpoint(
     const rows = metadata && (await parquetReadObjects({ file, metadata }).catch(() => undefined));
     if (!metadata || !rows) continue;
     const brands = metadata.key_value_metadata?.find(({ key }) => key === brandsKey)?.value;
-    if (!brands) throw rejectDeltaTable(folder, "has a checkpoint that another program wrote");
+    if (!brands) throw createDeltaTableError(folder, "has a checkpoint that another program wrote");
     return { version, actions: rows.map(toAction), brands: parseJson<BrandState[]>(brands) ?? [] };
   }
   return undefined;
@@ -58,11 +58,11 @@ function toAction(row: unknown): Action {
 
 /**
  * Writes a classic checkpoint, which lists the current files and the recently removed files.
- * @param since milliseconds since the Unix epoch; files that were removed before this time are omitted
+ * @param cutoffMs milliseconds since the Unix epoch; files that were removed before this time are omitted
  */
-export async function writeCheckpoint(log: DeltaLog, since: number, deps: Deps): Promise<void> {
+export async function writeCheckpoint(log: DeltaLog, cutoffMs: number, deps: Deps): Promise<void> {
   const { brands, files, folder, metaData, removedFiles, version } = log;
-  const kept = [...removedFiles].filter(([, removedAt]) => removedAt >= since);
+  const kept = [...removedFiles].filter(([, removedAt]) => removedAt >= cutoffMs);
   const rows: Record<string, unknown>[] = [
     { protocol },
     { metaData },

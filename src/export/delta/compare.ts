@@ -11,7 +11,7 @@ import {
   typeOfDelta,
 } from "../parquet.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
-import { type DataFile, rejectDeltaTable } from "./log-files.js";
+import { createDeltaTableError, type DataFile } from "./log-files.js";
 import type { MonthlyRows } from "./monthly-rows.js";
 
 export interface DeltaField {
@@ -70,7 +70,7 @@ export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Pro
   const fields = mergeFields([...sharedFields.values()], ownFields);
 
   const files = filesOfBrand(log, source.mirrorState.brand);
-  const isRetyped = findRetyped(oldFields, fields).length > 0;
+  const isRetyped = listRetypedColumns(oldFields, fields).length > 0;
   const differing: string[] = [];
   for (const month of new Set([...files.keys(), ...months.keys()].sort())) {
     const digest = await readDigest(join(log.folder, files.get(month)?.path ?? ""));
@@ -90,10 +90,10 @@ function checkBrand({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: De
     );
   if (!metaData) return;
   if (manyBrands && !hasManyBrands(log))
-    throw rejectDeltaTable(folder, "is a single-brand table without the column `brand_id`");
+    throw createDeltaTableError(folder, "is a single-brand table without the column `brand_id`");
   const lastBrand = [...log.brands.keys()].at(-1);
   if (!manyBrands && (hasManyBrands(log) || lastBrand !== brand))
-    throw rejectDeltaTable(folder, "belongs to a different brand");
+    throw createDeltaTableError(folder, "belongs to a different brand");
 }
 
 function createField(name: string, type: string): DeltaField {
@@ -115,7 +115,10 @@ function mergeFields(current: readonly DeltaField[], own: readonly DeltaField[])
   return [...current.map((field) => ownByName.get(field.name) ?? field), ...missing];
 }
 
-export function findRetyped(oldFields: readonly DeltaField[], fields: readonly DeltaField[]): string[] {
+export function listRetypedColumns(
+  oldFields: readonly DeltaField[],
+  fields: readonly DeltaField[],
+): string[] {
   const oldTypes = new Map(oldFields.map(({ name, type }) => [name, type]));
   return fields.flatMap(({ name, type }) => (oldTypes.has(name) && oldTypes.get(name) !== type ? name : []));
 }
@@ -141,8 +144,8 @@ export async function compareRows(
       for (const [index, type] of types.entries()) {
         const value = row[index] ?? null;
         const expected = value === null ? null : type.convert(value);
-        const found = stored[positions[index] ?? -1] ?? null;
-        if (found !== expected) return `row ${rows + 1} has a different \`${columns[index]?.name}\``;
+        const actual = stored[positions[index] ?? -1] ?? null;
+        if (actual !== expected) return `row ${rows + 1} has a different \`${columns[index]?.name}\``;
       }
       rows += 1;
     }

@@ -8,23 +8,17 @@ import { createFolder } from "../../util/files.js";
 import { pluralize } from "../../util/format-text.js";
 import { readVersion as readProgramVersion } from "../../version.js";
 import type { Chunk } from "../formats.js";
-import {
-  type ColumnType,
-  openParquetFile,
-  ParquetEncoder,
-  typeOfDelta,
-  writeParquetFile,
-} from "../parquet.js";
+import { type ColumnType, encodeParquet, openParquetFile, ParquetEncoder, typeOfDelta } from "../parquet.js";
 import { syncFolder, writeToFile } from "../write-output.js";
-import { compareWithMirror, type DeltaComparison, type DeltaField, findRetyped } from "./compare.js";
+import { compareWithMirror, type DeltaComparison, type DeltaField, listRetypedColumns } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {
   type Action,
+  createDeltaTableError,
   type DataFile,
   logPath,
   partitionFolder,
   protocol,
-  rejectDeltaTable,
 } from "./log-files.js";
 import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 
@@ -54,7 +48,7 @@ export async function exportDeltaTable(source: MonthlyRows, log: DeltaLog, deps:
 
 interface FileContext {
   folder: string;
-  at: number;
+  nowMs: number;
   deps: Deps;
 }
 
@@ -70,8 +64,8 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
   const schemaActions = createSchemaActions(source, log, comparison);
   if (differing.length === 0 && schemaActions.length === 0) return "nothing has changed";
 
-  const at = deps.clock.now();
-  const context = { folder, at, deps };
+  const nowMs = deps.clock.now();
+  const context = { folder, nowMs, deps };
   const removed = differing.flatMap((month) => files.get(month) ?? []);
   const added: DataFile[] = [];
   let version: number | undefined;
@@ -87,9 +81,9 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     }
     await syncParentFolders(folder, added);
     const actions = [
-      createCommitInfo(source, rows, at),
+      createCommitInfo(source, rows, nowMs),
       ...schemaActions,
-      ...removed.map(({ path }) => ({ remove: { path, deletionTimestamp: at, dataChange: true } })),
+      ...removed.map(({ path }) => ({ remove: { path, deletionTimestamp: nowMs, dataChange: true } })),
       ...added.map((add) => ({ add })),
     ];
     const { manyBrands, mirrorState } = source;
@@ -115,10 +109,10 @@ function createSchemaActions(
   return metaData ? [schema] : [{ protocol }, schema];
 }
 
-function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, at: number): Action {
+function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, nowMs: number): Action {
   const engineInfo = `brandapi/${readProgramVersion()}`;
   const mirror = { ...mirrorState, rows };
-  return { commitInfo: { timestamp: at, operation: "WRITE", engineInfo, mirror } };
+  return { commitInfo: { timestamp: nowMs, operation: "WRITE", engineInfo, mirror } };
 }
 
 /** Flushes the parents of the partition folders to disk, so that new partition folders survive a power failure. */
@@ -138,14 +132,14 @@ async function writeMonth(
     partitionColumns.map((column) => [column, column === brandColumn ? mirrorState.brand : month || null]),
   );
   const { rows = 0, digest } = months.get(month) ?? {};
-  const encode = () => writeParquetFile({ name, columns }, types, source.batches(month), digest);
+  const encode = () => encodeParquet({ name, columns }, types, source.batches(month), digest);
   const stats = JSON.stringify({ numRecords: rows });
   return await writeFile({ partitionValues, stats }, encode, context);
 }
 
 /** Returns other brands' files that must be converted because a column's type changes. */
 function filesOfOthers(log: DeltaLog, { fields, files, oldFields }: DeltaComparison): DataFile[] {
-  if (findRetyped(oldFields, fields).length === 0) return [];
+  if (listRetypedColumns(oldFields, fields).length === 0) return [];
   const ownPaths = new Set([...files.values()].map(({ path }) => path));
   return [...log.files.values()].filter(({ path }) => !ownPaths.has(path));
 }
@@ -164,9 +158,9 @@ async function convertFile(
   const { folder } = context;
   const file = await openParquetFile(join(folder, path)).catch(() => {
     const reason = `has a missing or damaged file, ${path}`;
-    throw rejectDeltaTable(folder, reason, "re-export the brand that this file belongs to");
+    throw createDeltaTableError(folder, reason, "re-export the brand that this file belongs to");
   });
-  const retyped = new Set(findRetyped(oldFields, fields));
+  const retyped = new Set(listRetypedColumns(oldFields, fields));
   if (!file.columns.some((name) => retyped.has(name))) return undefined;
   const oldTypes = typesOf(file.columns, oldFields);
   const columns = file.columns.map((name) => ({ name }));
@@ -199,7 +193,7 @@ function revertRow(stored: readonly unknown[], types: readonly ColumnType[]): Ro
 async function writeFile(
   { partitionValues, stats }: Pick<DataFile, "partitionValues" | "stats">,
   encode: () => Iterable<Chunk> | AsyncIterable<Chunk>,
-  { at, deps, folder }: FileContext,
+  { nowMs, deps, folder }: FileContext,
 ): Promise<DataFile> {
   const folders = Object.entries(partitionValues).flatMap(([column, value]) =>
     value ? partitionFolder(column, value) : [],
@@ -207,5 +201,5 @@ async function writeFile(
   const path = [...folders, `part-${randomUUID()}.parquet`].join("/");
   createFolder(dirname(join(folder, path)));
   const { bytes } = await writeToFile(encode(), join(folder, path), deps);
-  return { path, partitionValues, size: bytes, stats, modificationTime: at, dataChange: true };
+  return { path, partitionValues, size: bytes, stats, modificationTime: nowMs, dataChange: true };
 }

@@ -82,13 +82,17 @@ export function readLogVersion(folder: string, version: number): Action[] {
     .split("\n")
     .map((line) => {
       const action = parseJson<Action>(line);
-      if (!action) throw rejectDeltaTable(folder, "has a damaged version");
+      if (!action) throw createDeltaTableError(folder, "has a damaged version");
       return action;
     });
 }
 
 const defaultHint = "choose a different folder with `--delta`; this one has not been changed";
 
-export function rejectDeltaTable(folder: string, reason: string, hint = defaultHint): ConfigurationError {
+export function createDeltaTableError(
+  folder: string,
+  reason: string,
+  hint = defaultHint,
+): ConfigurationError {
   return new ConfigurationError(`The Delta table ${reason}: ${folder}`, { hint });
 }

@@ -10,6 +10,7 @@ import { readNewestCheckpoint } from "./checkpoint.js";
 import {
   type Action,
   type BrandState,
+  createDeltaTableError,
   type DataFile,
   listLog,
   logPath,
@@ -17,7 +18,6 @@ import {
   parseVersions,
   protocol,
   readLogVersion,
-  rejectDeltaTable,
   versionName,
 } from "./log-files.js";
 import { brandColumn } from "./monthly-rows.js";
@@ -76,7 +76,7 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
     const actions = readLogVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;
     if (!mirror || version !== log.version + 1)
-      throw rejectDeltaTable(folder, "has a missing version, or a version that another program wrote");
+      throw createDeltaTableError(folder, "has a missing version, or a version that another program wrote");
     log.version = version;
     applyActions(log, actions);
     log.brands.delete(mirror.brand);
@@ -92,7 +92,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
       (needed.minReaderVersion > protocol.minReaderVersion ||
         needed.minWriterVersion > protocol.minWriterVersion)
     )
-      throw rejectDeltaTable(
+      throw createDeltaTableError(
         log.folder,
         `requires a newer protocol than reader ${protocol.minReaderVersion} and writer ${protocol.minWriterVersion}`,
       );
@@ -171,7 +171,7 @@ async function addVersion(
 }
 
 /** The error codes that `link` reports on file systems that do not support hard links, such as exFAT. */
-const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+const noLinkSupportCodes = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 /** The maximum age of a lock file. An older lock file was left behind by a killed process. */
 const maxClaimMs = 60_000;
 
@@ -185,7 +185,7 @@ async function linkExclusive(from: string, to: string, now: number): Promise<voi
   try {
     await link(from, to);
   } catch (error) {
-    if (!withoutLinks.has(errorCode(error))) throw error;
+    if (!noLinkSupportCodes.has(errorCode(error))) throw error;
     await renameExclusive(from, to, now);
   }
 }

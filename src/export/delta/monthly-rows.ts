@@ -1,5 +1,5 @@
 import { type Row, readRows } from "../../query/open-rows.js";
-import { findTypedTables, type ReadableColumn, type ReadableTable } from "../../query/readable-tables.js";
+import { type ReadableColumn, type ReadableTable, shapesReadBy } from "../../query/readable-tables.js";
 import { syncingResource } from "../../resources/registry.js";
 import type { Mirror } from "../../store/database.js";
 import { readOwner } from "../../store/owner.js";
@@ -68,7 +68,7 @@ export function openMonthlyRows(
 }
 
 function readMirrorState(mirror: Mirror, table: string): MirrorState {
-  const names = findTypedTables(table).map(({ resource }) => syncingResource(resource).name);
+  const names = shapesReadBy(table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
   const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;

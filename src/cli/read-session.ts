@@ -11,7 +11,7 @@ import { TerminalReporter } from "./progress.js";
 /** The open mirror and the output settings of a read-only command. */
 export interface ReadSession {
   deps: Deps;
-  /** Flags from the command line that `completeCommands` adds to suggested commands. */
+  /** Flags from the command line that `addMirrorFlags` adds to suggested commands. */
   flags: GlobalFlags;
   mirror: Mirror;
   reporter: TerminalReporter;
@@ -21,7 +21,7 @@ export interface ReadSession {
 }
 
 /** Opens the mirror, runs `work` in a read transaction, and closes the mirror. */
-export async function readMirror<T>(
+export async function withReadSession<T>(
   flags: GlobalFlags,
   deps: Deps,
   work: (session: ReadSession) => Promise<T>,
