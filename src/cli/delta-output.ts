@@ -16,7 +16,12 @@ import { renderTable } from "../util/terminal-table.js";
 import { dayMs } from "../util/timestamps.js";
 import { runForProfiles } from "./all-profiles.js";
 import { withReadSession } from "./read-session.js";
-import { resolveSyncedTable, resolveTableName, warnAboutPartialTables } from "./table-selection.js";
+import {
+  resolveSyncedTable,
+  resolveTableName,
+  warnAboutPartialTables,
+  warnAboutUnreadTables,
+} from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
@@ -53,6 +58,7 @@ async function exportBrand(
     const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
     for (const { log, table } of tables) {
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
+      warnAboutUnreadTables(session, [table.name]);
       warnAboutPartialTables(session, [table.name]);
       const result = await exportDeltaTable(rows, log, deps);
       const cutoffMs = deps.clock.now() - retainMs;

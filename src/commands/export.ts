@@ -36,6 +36,7 @@ import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
 
+/** The flag `json` is both a global flag and an output format. */
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
   where?: string;
@@ -44,7 +45,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   limit?: number;
   asOf?: string;
   includeRemoved?: boolean;
-  /** The path of the Singer state file. */
+  /** The path of the Singer state file. Selects the Singer format, even without `singer`. */
   state?: string;
   delta?: string;
   retain?: number;
@@ -160,7 +161,8 @@ function openTables(names: readonly string[], selection: ExportSelection, sessio
   if (asOfMs !== undefined) checkHistory(names);
   const datedTables = selectDatedTables(tables, selection);
   const whereTables = where === undefined ? [] : resolveWhereTables(where, tables, asOfMs, session);
-  const readNames = [...names, ...whereTables];
+  const readNames = [...new Set([...names, ...whereTables])];
+  warnAboutUnreadTables(session, readNames);
   warnAboutPartialTables(session, readNames);
   // The checks and warnings above are about the present data, which `useDataAsOf` hides.
   if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
@@ -238,7 +240,7 @@ function selectDatedTables(tables: readonly ReadableTable[], { since, until }: D
 }
 
 /**
- * Checks the condition in `--where`. Warns about wrong comparisons, and about tables that have never been read.
+ * Checks the condition in `--where`. Warns about wrong comparisons.
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */
@@ -255,6 +257,5 @@ function resolveWhereTables(
     return asOfMs === undefined ? (reads?.names ?? []) : requireReadsWithHistory(reads);
   });
   for (const warning of findWrongComparisons(where)) reporter.warn(warning);
-  warnAboutUnreadTables(session, new Set(names));
   return names;
 }

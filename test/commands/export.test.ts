@@ -168,6 +168,23 @@ test("export --where warns about a date without quotes and about a table that ha
   });
 });
 
+test("export warns about a view whose tables have never been synced", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "roster", []);
+  mirror.db.close();
+  const warning = "`sales_by_month` is empty because it has never been read: run `brandapi sync orders ";
+  for (const flags of [[], ["--where", "1"]]) {
+    const args = ["export", "sales_by_month", "--csv", ...flags, "--db", mirror.path];
+    const { code, out, err } = await brandapi(args);
+    expect([code, out.split("\n").length]).toEqual([0, 2]);
+    expect(err.split(warning)).toHaveLength(2);
+  }
+  const delta = await brandapi(["export", "sales_by_month", "--delta", "lake", "--db", mirror.path], {
+    home: makeHome(),
+  });
+  expect(delta).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
+});
+
 test("export suggests commas if a column is typed like a second table", async () => {
   const { code, err } = await brandapi("export orders --csv --columns id total_amount");
   expect([code, err]).toEqual([2, expect.stringContaining("`--columns id,total_amount`")]);

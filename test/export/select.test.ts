@@ -248,7 +248,8 @@ test("an export of a table that has never been synced names the command to run f
 test("every table and view can be exported", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
-  writeRead(mirror, "roster", [], { whole: true });
+  for (const resource of ["roster", "content", "opportunities"])
+    writeRead(mirror, resource, [], { whole: true });
   const names = mirror.db
     .prepare(
       "SELECT name FROM sqlite_master WHERE type = 'view' OR name IN ('roster', 'changes', 'sync_runs')",
