@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { explainMissing, refuseUnknownProfile } from "../config/missing-credentials.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
-import { type ConfigurationError, MirrorUnusable } from "../errors.js";
+import { ConfigurationError, MirrorUnusable } from "../errors.js";
 import { lastBackupHint } from "../store/backups.js";
-import { createNoMirrorError } from "../store/open.js";
 import { explainOpenError, explainSqliteError } from "../store/sqlite-errors.js";
 import { pathExists } from "../util/files.js";
 import { isDamageError } from "../util/sqlite.js";
@@ -31,6 +30,10 @@ export function createMissingMirrorError(settings: Settings, deps: Deps): Config
   if (key !== undefined) return createNoMirrorError(dbPath, firstSync);
   const missing = explainMissing(settings, deps);
   return createNoMirrorError(dbPath, missing?.hint ?? `${firstSync}; without a key, try \`brandapi demo\``);
+}
+
+function createNoMirrorError(path: string, hint: string): ConfigurationError {
+  return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 
 /**

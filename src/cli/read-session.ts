@@ -20,7 +20,10 @@ export interface ReadSession {
   width: number | undefined;
 }
 
-/** Opens the mirror, runs `work` in a read transaction, and closes the mirror. */
+/**
+ * Opens the mirror, runs `work` in a read transaction, and closes the mirror. Reads all settings, including the key, so
+ * that an invalid environment variable is reported.
+ */
 export async function withReadSession<T>(
   flags: GlobalFlags,
   deps: Deps,

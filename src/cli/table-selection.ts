@@ -56,8 +56,8 @@ export function resolveSyncedTable(mirror: Mirror, name: string): ReadableTable 
 }
 
 /**
- * Parses `--as-of`. A date means the end of that day, except that today's date means now.
- * @throws UsageError if the time is in the future
+ * Parses `--as-of`. A date or month means its end, even if that is in the future.
+ * @throws UsageError if the time, or the start of the date or month, is in the future
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;

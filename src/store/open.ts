@@ -88,11 +88,10 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
 }
 
 /**
- * Opens a mirror for reading, without waiting for a sync.
- * @throws ConfigurationError if the mirror does not exist; MirrorBusy if an older version of brandapi is writing to it
+ * Opens an existing mirror for reading, without waiting for a sync.
+ * @throws ConfigurationError if the mirror is empty; MirrorBusy if an older version of brandapi is writing to it
  */
 export async function openMirrorForReading(path: string, options: MigrationOptions = {}): Promise<Mirror> {
-  if (!pathExists(path)) throw createNoMirrorError(path);
   const mirror = await connect(path, { readonly: true });
   const version = schemaVersion(mirror);
   if (isUpToDate(mirror)) return mirror;
@@ -133,10 +132,6 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const copy = new Mirror(new Sqlite(clearLogMode(content)), path, null);
   copy.transaction(() => migrateTables(copy));
   return copy;
-}
-
-export function createNoMirrorError(path: string, hint = "run `brandapi sync` first"): ConfigurationError {
-  return new ConfigurationError(`No mirror yet: ${path}.`, { hint });
 }
 
 /** Creates an empty file (mode 0600) and its folder. */
