@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { explainMissing, refuseUnknownProfile } from "../config/missing-credentials.js";
+import { explainMissingCredentials, refuseUnknownProfile } from "../config/missing-credentials.js";
 import type { Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { ConfigurationError, MirrorUnusable } from "../errors.js";
@@ -28,7 +28,7 @@ export function createMissingMirrorError(settings: Settings, deps: Deps): Config
       `add \`--db ${demo}\` to use the demo's mirror; for your own brand, ${firstSync}`,
     );
   if (key !== undefined) return createNoMirrorError(dbPath, firstSync);
-  const missing = explainMissing(settings, deps);
+  const missing = explainMissingCredentials(settings, deps);
   return createNoMirrorError(dbPath, missing?.hint ?? `${firstSync}; without a key, try \`brandapi demo\``);
 }
 

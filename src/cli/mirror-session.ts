@@ -90,7 +90,7 @@ export async function withMirrorSession(
       clearFailedCommand(mirror);
       if (appliesOmit) applyOmit(mirror, command, reporter);
       const session = createSession(command, { identity, mirror }, api, reporter);
-      reporter.onProgress((progress) => saveProgress(session.mirror, name, progress, clock.now()));
+      reporter.setProgressListener((progress) => saveProgress(session.mirror, name, progress, clock.now()));
       isWorking = true;
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
@@ -98,7 +98,7 @@ export async function withMirrorSession(
       if (!isWorking || isKeyRejected(error)) await recordFailure(command, mirror, error);
       throw error;
     } finally {
-      reporter.onProgress(null);
+      reporter.setProgressListener(null);
       try {
         if (mirror) closeMirror(mirror);
       } finally {

@@ -169,7 +169,7 @@ export class TerminalReporter implements Reporter {
    */
   #pending: { host: string; count: number; since: number } | null = null;
   #cancelSlowRequest: (() => void) | undefined;
-  #onProgress: ((progress: Progress) => void) | null = null;
+  #progressListener: ((progress: Progress) => void) | null = null;
   #notifiedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ReporterDeps, options: ReporterOptions) {
@@ -184,8 +184,8 @@ export class TerminalReporter implements Reporter {
    * Sets the progress listener, or removes it if `listener` is null. It is called at the start of each task, every two
    * seconds during a task, and before a long wait.
    */
-  onProgress(listener: ((progress: Progress) => void) | null): void {
-    this.#onProgress = listener;
+  setProgressListener(listener: ((progress: Progress) => void) | null): void {
+    this.#progressListener = listener;
   }
 
   expect(tasks: readonly ExpectedTask[]): void {
@@ -289,7 +289,7 @@ export class TerminalReporter implements Reporter {
 
   #notify(): void {
     this.#notifiedAt = this.#deps.clock.monotonic();
-    this.#onProgress?.(this.#progress());
+    this.#progressListener?.(this.#progress());
   }
 
   /**

@@ -50,15 +50,15 @@ export function openPrompt({
   async function readAnswer(echo: (text: string) => unknown): Promise<string> {
     const line: string[] = [];
     for (let count = 0; count < maxAnswerLength; count += 1) {
-      const { value: key } = await keystrokes.next();
-      if (key === ctrlC) throw new Stopped("SIGINT", "nothing has been changed");
-      if (key === undefined || (key === ctrlD && line.length === 0))
+      const { value: keystroke } = await keystrokes.next();
+      if (keystroke === ctrlC) throw new Stopped("SIGINT", "nothing has been changed");
+      if (keystroke === undefined || (keystroke === ctrlD && line.length === 0))
         throw new UsageError("Nothing was entered.");
-      if (key === "\r" || key === "\n") return line.join("");
-      if (key === "\u007f" || key === "\b") echo(line.pop() === undefined ? "" : "\b \b");
-      else if (key >= " ") {
-        line.push(key);
-        echo(key);
+      if (keystroke === "\r" || keystroke === "\n") return line.join("");
+      if (keystroke === "\u007f" || keystroke === "\b") echo(line.pop() === undefined ? "" : "\b \b");
+      else if (keystroke >= " ") {
+        line.push(keystroke);
+        echo(keystroke);
       }
     }
     throw new UsageError("The answer is too long.");

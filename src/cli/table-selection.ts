@@ -108,8 +108,8 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
   const partial = names
     .flatMap(resourcesReadBy)
     .filter((resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource));
-  for (const resource of new Set(partial.map((one) => syncingResource(one).name))) {
-    const warning = `${resource}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resource}\``;
+  for (const resourceName of new Set(partial.map((one) => syncingResource(one).name))) {
+    const warning = `${resourceName}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resourceName}\``;
     reporter.warn(warning);
   }
 }

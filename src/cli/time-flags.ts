@@ -46,9 +46,9 @@ export const timeFormats =
  * @throws UsageError if the text is not in one of `timeFormats`
  */
 export function parseInstant(text: string, option: string, edge: "start" | "end", now: number): number {
-  const age = tryParseDuration(text);
-  if (age !== undefined && now - age >= minTimestampMs) return now - age;
-  const period = parsePeriod(text, now);
+  const ageMs = tryParseDuration(text);
+  if (ageMs !== undefined && now - ageMs >= minTimestampMs) return now - ageMs;
+  const period = tryParsePeriod(text, now);
   if (period) return edge === "start" ? period.from : period.to;
   const ms = parseTimestamp(text);
   if (ms === undefined)
@@ -57,7 +57,7 @@ export function parseInstant(text: string, option: string, edge: "start" | "end"
   return Math.floor(ms);
 }
 
-function parsePeriod(text: string, now: number): TimeRange | undefined {
+function tryParsePeriod(text: string, now: number): TimeRange | undefined {
   const today = dayRange(utcDay(now));
   const thisMonth = monthRange(utcMonth(now));
   if (text === "today") return today;

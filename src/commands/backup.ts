@@ -81,21 +81,21 @@ async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: S
     throw new ConfigurationError(`The folder does not exist: ${folder}`, {
       hint: `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose a different folder`,
     });
-  const older = await findBackups(folder, dbPath, origin);
+  const older = await listBackups(folder, dbPath, origin);
   const at = formatInstant(deps.clock.now());
   const path = join(folder, backupName(dbPath, at));
   // The backup is recorded in the copy as well, because the mirror may be missing or damaged by the time the copy is
   // restored.
   const isRecorded = isWritable(dbPath);
   const makeBackup = async () => {
-    const copy = await reserveTempFile(join(folder, "mirror.sqlite"), deps.random);
-    const copied = await copyMirror(dbPath, copy, deps.runGracefully);
-    await recordBackup(copy, { at, path }, deps).catch((error: unknown) => {
+    const copyPath = await reserveTempFile(join(folder, "mirror.sqlite"), deps.random);
+    const recordCount = await copyMirror(dbPath, copyPath, deps.runGracefully);
+    await recordBackup(copyPath, { at, path }, deps).catch((error: unknown) => {
       throw explainCopyError(error, dbPath, folder);
     });
     if (isRecorded) await recordBackup(dbPath, { at, path }, deps);
-    renameSync(copy, path);
-    return copied;
+    renameSync(copyPath, path);
+    return recordCount;
   };
   const records = await runOnCopy(dbPath, deps, makeBackup).catch((error: unknown) => {
     // The copy is renamed in the last step, so a copy with its final name is complete even after a signal.
@@ -149,7 +149,7 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
  * Returns the paths of this mirror's backups in a folder, oldest first. Skips backups of other mirrors that have the
  * same file name.
  */
-async function findBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
+async function listBackups(folder: string, dbPath: string, origin: string | null): Promise<string[]> {
   const backups: string[] = [];
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
@@ -184,11 +184,11 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
   const replacedPath = `${mirrorPath}.before-${deps.clock.now()}`;
   const lock = await lockMirror(mirrorPath, deps);
   try {
-    const kept = existsSync(mirrorPath) ? replacedPath : null;
-    const current = kept === null ? null : await readCurrentMirror(mirrorPath);
-    const copy = await reserveTempFile(join(dirname(mirrorPath), "mirror.sqlite"), deps.random);
+    const keptPath = existsSync(mirrorPath) ? replacedPath : null;
+    const current = keptPath === null ? null : await readCurrentMirror(mirrorPath);
+    const copyPath = await reserveTempFile(join(dirname(mirrorPath), "mirror.sqlite"), deps.random);
     await runOnCopy(from, deps, async () => {
-      await copyMirror(from, copy, deps.runGracefully).catch((error: unknown) => {
+      await copyMirror(from, copyPath, deps.runGracefully).catch((error: unknown) => {
         if (!(error instanceof MirrorUnusable)) throw error;
         const hint = "choose a different backup; the mirror has not been changed";
         throw new MirrorUnusable(error.message.replace(/^The mirror /, "The backup "), {
@@ -196,7 +196,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
           cause: error,
         });
       });
-      await withMirror(openMirror(copy, { isCopy: true, reporter }), (mirror) => {
+      await withMirror(openMirror(copyPath, { isCopy: true, reporter }), (mirror) => {
         checkBackupBrand(mirror, from, current, brand, reporter);
         copyMirrorState(mirror, current, mirrorPath, reporter);
       });
@@ -210,15 +210,15 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
       // fails if another program has the mirror open.
       if (current)
         await withMirror(connect(mirrorPath), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
-      replaceMirror(copy, mirrorPath, replacedPath);
+      replaceMirror(copyPath, mirrorPath, replacedPath);
     };
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
-    if (kept) {
-      const undo = `brandapi backup --restore ${quoteShellWord(kept)}`;
+    if (keptPath) {
+      const undo = `brandapi backup --restore ${quoteShellWord(keptPath)}`;
       reporter.note(addMirrorFlags(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
     }
     reporter.note(addMirrorFlags("Next: run `brandapi sync` to read newer data.", flags));
-    return { db: mirrorPath, restored: from, kept, text: `${mirrorPath}: restored from ${from}` };
+    return { db: mirrorPath, restored: from, kept: keptPath, text: `${mirrorPath}: restored from ${from}` };
   } finally {
     lock.release();
     reporter.close();

@@ -18,7 +18,7 @@ import { formatInstant, formatMinute } from "../util/timestamps.js";
 
 type ChangesFlags = GlobalFlags & OutputFlags & { since?: string; run?: number; limit?: number };
 
-const trackedResources = resources.filter(({ keepsHistory }) => keepsHistory).map(({ name }) => name);
+const trackedResourceNames = resources.filter(({ keepsHistory }) => keepsHistory).map(({ name }) => name);
 const defaultSince = "7d";
 /** The default for `--limit` in text output. CSV and JSON have no limit by default. */
 const terminalLimit = 500;
@@ -36,7 +36,11 @@ export const examples = {
 export function define(command: Command): void {
   command
     .addArgument(
-      withChoices(new Argument("[resource]", trackedResources.join(", ")), "resource", trackedResources),
+      withChoices(
+        new Argument("[resource]", trackedResourceNames.join(", ")),
+        "resource",
+        trackedResourceNames,
+      ),
     )
     .option("--since <time>", `show only changes found since TIME (default: ${defaultSince})`)
     .addOption(
@@ -51,13 +55,13 @@ export function define(command: Command): void {
     .addOption(formatOption({ name: "json", about: "print a JSON array, as `export changes` does" }));
 }
 
-export async function run(flags: ChangesFlags, { deps }: Context, resource: string | undefined) {
+export async function run(flags: ChangesFlags, { deps }: Context, resourceName: string | undefined) {
   const { run: runId, limit } = flags;
   const output = selectsOutput(flags) ? chooseOutput(flags, tableFormats, deps) : undefined;
   // With `--run`, changes are listed no matter how old they are.
   const from = flags.since ?? (runId === undefined ? defaultSince : "1970-01-01");
   const { since: sinceMs = 0 } = parseRange({ since: from }, deps.clock.now());
-  const filter = { runId, resource, since: formatInstant(sinceMs) };
+  const filter = { runId, resourceName, since: formatInstant(sinceMs) };
   await withReadSession(flags, deps, async (session) => {
     const { mirror } = session;
     const newest = readNewestRunId(mirror);

@@ -30,7 +30,7 @@ import { openRows, type RowSelection, type RowSource } from "../query/open-rows.
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { otherTablesHint } from "../query/sql-mistakes.js";
 import { findReads, readSchemaTables } from "../query/statement-reads.js";
-import { checkCondition, conditionSql, explainRuntimeError } from "../query/user-sql.js";
+import { checkCondition, conditionTestSql, explainRuntimeError } from "../query/user-sql.js";
 import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
@@ -253,7 +253,7 @@ function resolveWhereTables(
   const { mirror, reporter } = session;
   for (const table of tables) checkCondition(mirror, table, where);
   const names = tables.flatMap((table) => {
-    const reads = findReads(mirror.db, conditionSql(table, where));
+    const reads = findReads(mirror.db, conditionTestSql(table, where));
     return asOfMs === undefined ? (reads?.names ?? []) : requireReadsWithHistory(reads);
   });
   for (const warning of findWrongComparisons(where)) reporter.warn(warning);

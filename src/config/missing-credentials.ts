@@ -18,7 +18,7 @@ export function requireCredentials(settings: Settings, deps: PathDeps): ApiCrede
   const { baseUrl, key, profile } = settings;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   refuseUnknownProfile(settings, deps);
-  const missing = explainMissing(settings, deps);
+  const missing = explainMissingCredentials(settings, deps);
   const place = baseUrl === undefined ? "" : ` at ${new URL(baseUrl).origin}`;
   const reason = missing ? ` ${missing.text}` : "";
   throw new ConfigurationError(
@@ -34,7 +34,7 @@ export function requireCredentials(settings: Settings, deps: PathDeps): ApiCrede
 /** @throws ConfigurationError if there is no key, and the config file contains profiles, but not this one */
 export function refuseUnknownProfile(settings: Settings, deps: PathDeps): void {
   if (settings.key !== undefined) return;
-  const missing = explainMissing(settings, deps);
+  const missing = explainMissingCredentials(settings, deps);
   if (missing?.isUnknownProfile)
     throw new ConfigurationError(`Unknown profile: \`${settings.profile}\`.`, { hint: missing.hint });
 }
@@ -54,7 +54,7 @@ interface MissingReason {
  * Explains why the profile provides no key or no base URL, and how to fix that. Returns undefined if the reason is
  * unknown.
  */
-export function explainMissing(
+export function explainMissingCredentials(
   { profile: name, baseUrl, passedFlags }: Settings,
   deps: PathDeps,
 ): MissingReason | undefined {

@@ -8,7 +8,7 @@ import { closestName } from "../util/suggestions.js";
 import { parseBaseUrl, parseKey, readKeyFile } from "./credentials.js";
 import { configPath } from "./folders.js";
 import {
-  findUnknownFields,
+  listUnknownFields,
   mirrorPath,
   type Profile,
   type Profiles,
@@ -74,7 +74,7 @@ export function readSettings(
   checkVariables(flags, deps.env);
   const name = chooseProfile(flags, deps.env);
   const profiles = readProfiles(deps);
-  if (purpose !== "login") refuseMistyped(name, profiles, deps);
+  if (purpose !== "login") refuseMistypedProfile(name, profiles, deps);
   const profile = profiles.get(name) ?? {};
   const env = brandEnv(flags, deps.env);
   const source = `the profile \`${name}\` in ${configPath(deps)}`;
@@ -95,7 +95,7 @@ export function readSettings(
     maxWaitMs: flags.maxWait ?? (purpose === "run" ? 300_000 : 15_000),
     ping: profile.ping,
     omit: profile.omit?.match(/[^,\s]+/g) ?? [],
-    unknownFields: findUnknownFields(profile),
+    unknownFields: listUnknownFields(profile),
     passedFlags: flags,
   };
 }
@@ -164,7 +164,7 @@ function chooseMirrorPath(name: string, givenPath: string | undefined, deps: Dep
  * second mirror. Rejects a very long name without printing it, because it may be a key.
  * @throws UsageError
  */
-function refuseMistyped(name: string, stored: Profiles, deps: Deps): void {
+function refuseMistypedProfile(name: string, stored: Profiles, deps: Deps): void {
   if (stored.has(name)) return;
   const isLong = abbreviate(name) !== name;
   const near = closestName(name, stored.keys());

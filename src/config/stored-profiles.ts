@@ -112,7 +112,7 @@ function findSimilarField(written: string, fields: readonly string[]): string | 
 }
 
 /** Returns the names of the fields in a profile that brandapi does not use. */
-export function findUnknownFields(profile: Profile): string[] {
+export function listUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
@@ -136,20 +136,24 @@ export async function writeProfiles(profiles: Profiles, deps: Deps): Promise<voi
   const target = await resolveLinks(configPath(deps));
   createFolder(dirname(target), 0o700);
   await deps.runGracefully(async () => {
-    const part = await reserveTempFile(target, deps.random);
+    const tempPath = await reserveTempFile(target, deps.random);
     try {
-      await writeFile(part, `${JSON.stringify(root, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-      if (isReadableByOthers(await stat(part), deps))
+      await writeFile(tempPath, `${JSON.stringify(root, null, 2)}\n`, {
+        flag: "wx",
+        mode: 0o600,
+        flush: true,
+      });
+      if (isReadableByOthers(await stat(tempPath), deps))
         throw new ConfigurationError(
           `Nothing was stored, because other users could read the key: ${target}`,
           {
             hint: `the file system does not support permissions; ${noPermissionsHint}`,
           },
         );
-      await rename(part, target);
+      await rename(tempPath, target);
     } finally {
-      await rm(part, { force: true });
-      releaseTempFile(part);
+      await rm(tempPath, { force: true });
+      releaseTempFile(tempPath);
     }
   });
 }

@@ -176,15 +176,15 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
  * `version_id` stands for the record's current version. If versions overlap because a clock was set back, the version
  * that was stored last is used.
  */
-function createRecordsView({ db }: Mirror, resources: readonly string[], asOf: string): void {
-  const names = `(${resources.map((name) => `'${name}'`).join(", ")})`;
+function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asOf: string): void {
+  const namesSql = `(${resourceNames.map((name) => `'${name}'`).join(", ")})`;
   db.exec(
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
      INSERT INTO past SELECT record_id, NULL, since_at, removed_at
-       FROM main.records WHERE +resource IN ${names} AND since_at <= '${asOf}';
+       FROM main.records WHERE +resource IN ${namesSql} AND since_at <= '${asOf}';
      INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
        FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
-       WHERE r.resource IN ${names} AND v.since_at <= '${asOf}' AND v.until_at > '${asOf}' ORDER BY v.version_id DESC;
+       WHERE r.resource IN ${namesSql} AND v.since_at <= '${asOf}' AND v.until_at > '${asOf}' ORDER BY v.version_id DESC;
      CREATE TEMP VIEW records AS
        SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
          past.since_at, past.removed_at
@@ -193,13 +193,13 @@ function createRecordsView({ db }: Mirror, resources: readonly string[], asOf: s
   );
 }
 
-function createTypedTables(mirror: Mirror, resource: string, shapes: readonly TableShape[]): void {
+function createTypedTables(mirror: Mirror, resourceName: string, shapes: readonly TableShape[]): void {
   createTables(mirror, shapes, "temp");
   const projection = new Projection(mirror, shapes, "temp");
   for (const shape of shapes) copyCurrentVersions(mirror, shape);
   const earlier = mirror.selectValues<number>(
     "SELECT record_id FROM temp.records WHERE version_id IS NOT NULL AND resource = ?",
-    resource,
+    resourceName,
   );
   for (const id of earlier) {
     const row = mirror.selectRow<VersionRow>("SELECT * FROM temp.records WHERE record_id = ?", id);

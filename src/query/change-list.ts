@@ -17,7 +17,7 @@ export interface Change {
 
 export interface ChangeFilter {
   /** The name of a resource. */
-  resource: string | undefined;
+  resourceName: string | undefined;
   /** The `run_id` of the run that detected the change. */
   runId?: number | undefined;
   /** The earliest `seen_changed_at` to include (ISO 8601). */
@@ -47,11 +47,11 @@ export function listChanges(
 /**
  * Returns an SQL condition on `changes`. If the selection has a limit, the condition matches only the newest changes.
  */
-export function changesConditionSql({ resource, runId, since }: ChangeFilter, limit?: number): string {
+export function changesConditionSql({ resourceName, runId, since }: ChangeFilter, limit?: number): string {
   const condition = [
     `seen_changed_at >= '${since}'`,
     ...(runId === undefined ? [] : [`run_id = ${runId}`]),
-    ...(resource === undefined ? [] : [`resource = '${resource}'`]),
+    ...(resourceName === undefined ? [] : [`resource = '${resourceName}'`]),
   ].join(" AND ");
   if (limit === undefined) return condition;
   return `change_id IN (SELECT change_id FROM changes WHERE ${condition} ORDER BY change_id DESC LIMIT ${limit})`;

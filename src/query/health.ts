@@ -158,9 +158,9 @@ function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean)
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"] {
-  const run = findUnresolvedVerify(mirror, resource);
-  const tables = readTableCheck(mirror, resource);
+function readProblems(mirror: Mirror, resourceName: string): ResourceHealth["found"] {
+  const run = findUnresolvedVerify(mirror, resourceName);
+  const tables = readTableCheck(mirror, resourceName);
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;
   // The error of a `verify` run includes the differences from its table check. The last table check may belong to a later
@@ -169,7 +169,8 @@ function readProblems(mirror: Mirror, resource: string): ResourceHealth["found"]
   return {
     at,
     error: isIncluded ? (error ?? "") : `${tables.error}; ${error}`,
-    repairable: tables !== null || !hasVerifyFinding(mirror, "unrepairable", { resource, run_id }),
+    repairable:
+      tables !== null || !hasVerifyFinding(mirror, "unrepairable", { resource: resourceName, run_id }),
   };
 }
 

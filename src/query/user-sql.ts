@@ -94,7 +94,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
   const reason = "`--where` is not a valid SQL condition";
   // Only a complete expression compiles between WHEN and THEN, so input such as `1) OR (1` is rejected.
   for (const expression of [condition, `CASE WHEN ${condition}\nTHEN 1 END`]) {
-    const statement = compile(db, conditionSql(table, expression), reason, hint);
+    const statement = compile(db, conditionTestSql(table, expression), reason, hint);
     try {
       statement.bind();
     } catch (cause) {
@@ -107,7 +107,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
 }
 
 /** Returns a statement that tests a condition. */
-export function conditionSql({ source }: ReadableTable, condition: string): string {
+export function conditionTestSql({ source }: ReadableTable, condition: string): string {
   return `SELECT 1 FROM ${source} WHERE ${parenthesize(condition)}`;
 }
 

@@ -44,11 +44,11 @@ export function formatCountValue(value: number): FormattedValue {
 }
 
 export function formatAmount(value: number, currency: string | null): FormattedValue {
-  return new FormattedValue(value, writeAmount(value, currency));
+  return new FormattedValue(value, amountText(value, currency));
 }
 
 export function formatDifference(value: number, currency: string | null): FormattedValue {
-  return new FormattedValue(value, writeAmount(value, currency, signed));
+  return new FormattedValue(value, amountText(value, currency, signed));
 }
 
 /** Formats a change as `+12.3%`. The text is empty if the earlier amount is missing, zero or negative. */
@@ -79,7 +79,7 @@ export function formatCurrencyTitle(currency: string | null): string {
  * Formats an amount with the usual number of decimal places for its currency, but at least two if the amount is not an
  * integer.
  */
-function writeAmount(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
+function amountText(value: number, currency: string | null, sign: Intl.NumberFormatOptions = {}): string {
   const places = Math.max(decimalPlaces(currency), Number.isInteger(value) ? 0 : 2);
   return formatNumber(value, { minimumFractionDigits: places, maximumFractionDigits: places, ...sign });
 }

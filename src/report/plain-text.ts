@@ -41,12 +41,12 @@ function wrapText(text: string, { width }: TextOptions): string {
 function renderKeyFigures(block: KeyFigures, options: TextOptions): string[] {
   const { title, figures } = block;
   if (block.is_minor) return [wrapText(keyFiguresLine(block), options)];
-  const label = Math.max(...figures.map((one) => one.title.length));
+  const labelWidth = Math.max(...figures.map((one) => one.title.length));
   const valueWidth = Math.max(...figures.map(({ value }) => value.text.length));
   const lines = figures.map(({ title: term, value, comparisons }) => {
     const compared = comparisons.filter(({ change }) => change.text !== "");
     const changes = compared.map(({ name, change }) => `${change.text} vs ${name}`).join(", ");
-    return `  ${pad(term, label)}  ${pad(value.text, valueWidth, "right")}  ${changes}`.trimEnd();
+    return `  ${pad(term, labelWidth)}  ${pad(value.text, valueWidth, "right")}  ${changes}`.trimEnd();
   });
   return [title, ...lines];
 }

@@ -25,7 +25,7 @@ export function createRestatedSection(data: ReportData): Section {
     id: "restated",
     title: "Months that changed since you reported them",
     lead: tables.length === 0 ? "" : "Since then, orders have been attributed late, refunded or cancelled.",
-    blocks: [...(tables.length === 0 ? [none] : tables), ...describeRefundLosses(data)],
+    blocks: [...(tables.length === 0 ? [none] : tables), ...createRefundLossBlocks(data)],
   };
 }
 
@@ -83,7 +83,7 @@ const reportCurrencyColumn = [
 ] satisfies ColumnSpec<never>;
 
 /** Returns a sentence for each currency about how much of their net the reported months have lost to later refunds. */
-function describeRefundLosses(data: ReportData): Block[] {
+function createRefundLossBlocks(data: ReportData): Block[] {
   const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
   );

@@ -326,14 +326,14 @@ function readSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
   );
 }
 
-function readHostShares(mirror: Mirror, days: DayRange, most: number): HostShare[] {
+function readHostShares(mirror: Mirror, days: DayRange, maxPerCurrency: number): HostShare[] {
   return mirror.selectRows<HostShare>(
     `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
            FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
        SELECT s.host_id, ${selectHostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
-       WHERE nth <= @most ORDER BY currency, nth`,
-    { ...days, most },
+       WHERE nth <= @maxPerCurrency ORDER BY currency, nth`,
+    { ...days, maxPerCurrency },
   );
 }
 

@@ -15,7 +15,7 @@ function reporterFor(
   const deps = { ...testDeps({ clock: { monotonic: () => time }, ...options }), ...timer };
   const notified: Progress[] = [];
   const reporter = new TerminalReporter(deps, output);
-  reporter.onProgress((progress) => void notified.push(progress));
+  reporter.setProgressListener((progress) => void notified.push(progress));
   return {
     reporter,
     notified,

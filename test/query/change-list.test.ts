@@ -11,7 +11,7 @@ writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: 
 writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "paused" }], { at: at(3) });
 writeRead(mirror, "orders", [], { at: at(4), remove: ["order-2"] });
 
-const all: ChangeFilter = { resource: undefined, since: at(1) };
+const all: ChangeFilter = { resourceName: undefined, since: at(1) };
 
 test.each([
   ["all changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
@@ -24,14 +24,14 @@ test.each([
   ],
   [
     "the changes of a resource",
-    { ...all, resource: "orders" },
+    { ...all, resourceName: "orders" },
     9,
     ["currency", "refund_amount", "removed"],
     3,
   ],
   [
     "only the newest change of a resource if the limit is 1",
-    { ...all, resource: "orders" },
+    { ...all, resourceName: "orders" },
     1,
     ["removed"],
     3,
@@ -68,6 +68,6 @@ test.each([
   writeRead(mirror, resource, [{ ...record, size: 1, status: "s", media_type: "m", currency: "USD" }], {
     at: at(2),
   });
-  const { changes } = listChanges(mirror, { ...all, resource }, 9);
+  const { changes } = listChanges(mirror, { ...all, resourceName: resource }, 9);
   expect(new Set(changes.map((change) => change.label))).toEqual(new Set([label]));
 });

@@ -173,7 +173,7 @@ async function addVersion(
 /** The error codes that `link` reports on file systems that do not support hard links, such as exFAT. */
 const noLinkSupportCodes = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 /** The maximum age of a lock file. An older lock file was left behind by a killed process. */
-const maxClaimMs = 60_000;
+const maxLockAgeMs = 60_000;
 
 /**
  * Publishes a temporary file at a path that must not exist yet. If two processes try this at the same time, only one
@@ -195,15 +195,15 @@ async function linkExclusive(from: string, to: string, now: number): Promise<voi
  * the meantime.
  */
 async function renameExclusive(from: string, to: string, now: number): Promise<void> {
-  const claim = join(dirname(to), `.${basename(to)}.claim.part`);
-  const age = now - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
-  if (age > maxClaimMs) await rm(claim, { force: true });
-  await (await open(claim, "wx")).close();
+  const lockPath = join(dirname(to), `.${basename(to)}.claim.part`);
+  const ageMs = now - (statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
+  if (ageMs > maxLockAgeMs) await rm(lockPath, { force: true });
+  await (await open(lockPath, "wx")).close();
   try {
     if (existsSync(to))
       throw Object.assign(new Error(`EEXIST: file already exists, ${to}`), { code: "EEXIST" });
     await rename(from, to);
   } finally {
-    await rm(claim, { force: true });
+    await rm(lockPath, { force: true });
   }
 }
