@@ -41,9 +41,8 @@ function createNoMirrorError(path: string, hint: string): ConfigurationError {
  * newest backup. Returns other errors unchanged.
  */
 export async function explainMirrorError(error: unknown, path: string): Promise<unknown> {
-  const explained = isDamageError(error)
-    ? explainOpenError(error, path)
-    : (explainSqliteError(error, path) ?? error);
+  const explain = isDamageError(error) ? explainOpenError : explainSqliteError;
+  const explained = explain(error, path) ?? error;
   if (!(explained instanceof MirrorUnusable) || !isDamageError(explained.cause)) return explained;
   const { message, cause } = explained;
   const hint = await lastBackupHint(path);

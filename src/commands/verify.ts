@@ -20,6 +20,7 @@ import {
   needsApi,
   type PartResult,
   type PrintedResult,
+  printedPartKind,
   type VerificationResult,
 } from "../verify/verification-result.js";
 import { verifyResource } from "../verify/verify-resource.js";
@@ -126,7 +127,11 @@ function printVerification(result: VerificationResult, flags: VerifyFlags, { std
   const numbers = evidence ? readEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
   if (json) {
-    const months = parts.map(({ kind, part, ...rest }) => ({ kind, month: part, ...rest }));
+    const months = parts.map(({ kind, part, ...rest }) => ({
+      kind: printedPartKind(kind),
+      month: part,
+      ...rest,
+    }));
     printJson(stdout, {
       resource,
       state,

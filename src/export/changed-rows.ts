@@ -130,7 +130,7 @@ function removedItemsSql(
   const listPath = `'$.${path.map((member) => `"${member}"`).join(".")}'`;
   const valueSql = (name: string) => {
     const parent = field.parentKey.find(({ column }) => column === name);
-    if (parent) return `p.${quote(parent.from)}`;
+    if (parent) return `p.${quote(parent.mainColumn)}`;
     return name === "position" ? "e.key" : "NULL";
   };
   return `SELECT ${[...names.map(valueSql), "r.key", "e.key", "r.since_at"].join(", ")}

@@ -33,11 +33,11 @@ const parameters: readonly Field[] = [
   requestParameter("host_id", "text", "the requested host, or null for all hosts"),
 ];
 
-const period = { column: "period_start", from: "period_start" };
-const bucket = { column: "group_by", from: "group_by" };
-const parentKey = [period, bucket, { column: "host_id", from: "host_id" }];
+const period = { column: "period_start", mainColumn: "period_start" };
+const bucket = { column: "group_by", mainColumn: "group_by" };
+const parentKey = [period, bucket, { column: "host_id", mainColumn: "host_id" }];
 /** The items in `top_hosts` contain a `host_id`, so the column for the parent's host has a different name. */
-const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", from: "host_id" }];
+const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", mainColumn: "host_id" }];
 
 /** All orders and sales per day, in a single response (see "2. GET /analytics/clicks" in the API documentation). */
 export const analyticsTotals: TotalsSource = {

@@ -6,8 +6,8 @@ export interface ScalarField {
   name: string;
   type: ScalarType;
   about: string;
-  /** The source of the value: a field of the record, or a request parameter (`context`) such as the month. */
-  source: "record" | "context";
+  /** The source of the value: a field of the record, or a request parameter such as the month. */
+  source: "record" | "parameter";
   isAmount?: true | undefined;
   /** True for a signed URL, whose query string differs in every response. */
   isSignedUrl?: true;
@@ -26,10 +26,8 @@ export interface ListField {
   name: string;
   table: string;
   about: string;
-  /**
-   * The child table's columns that identify the parent row. `from` is the main table's column that provides the value.
-   */
-  parentKey: readonly { column: string; from: string }[];
+  /** The child table's columns that identify the parent row, each with the main table's column that it repeats. */
+  parentKey: readonly { column: string; mainColumn: string }[];
   /** True if items have no ID and are identified by a column `position`, which starts at 0. */
   hasPosition: boolean;
   fields: readonly Field[];
@@ -77,5 +75,5 @@ export function list(
 
 /** Declares a column for a request parameter whose value the response does not contain. */
 export function requestParameter(name: string, type: ScalarType, about: string): ScalarField {
-  return { kind: "scalar", name, type, about, source: "context" };
+  return { kind: "scalar", name, type, about, source: "parameter" };
 }

@@ -49,13 +49,13 @@ export const opportunities = {
     list("deliverables", {
       table: "opportunity_deliverables",
       about: "one row per campaign deliverable",
-      parentKey: [{ column: "opportunity_id", from: "id" }],
+      parentKey: [{ column: "opportunity_id", mainColumn: "id" }],
       fields: [text("id"), text("title"), text("description"), date("due_date"), timestamp("completed_at")],
     }),
     list("assignments", {
       table: "opportunity_assignments",
       about: "one row per host assigned to a campaign, with the state of both payments",
-      parentKey: [{ column: "opportunity_id", from: "id" }],
+      parentKey: [{ column: "opportunity_id", mainColumn: "id" }],
       fields: [
         text("id"),
         text("status", "assignment status"),
@@ -72,7 +72,7 @@ export const opportunities = {
     list("attachments", {
       table: "opportunity_attachments",
       about: "one row per file attached to a campaign's brief",
-      parentKey: [{ column: "opportunity_id", from: "id" }],
+      parentKey: [{ column: "opportunity_id", mainColumn: "id" }],
       hasPosition: true,
       fields: [signedUrl("url"), text("filename"), text("mime_type"), integer("file_size_bytes")],
     }),

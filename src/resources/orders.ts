@@ -51,7 +51,7 @@ export const orders = {
     list("line_items", {
       table: "order_line_items",
       about: "one row per item in an order",
-      parentKey: [{ column: "order_id", from: "id" }],
+      parentKey: [{ column: "order_id", mainColumn: "id" }],
       hasPosition: true,
       fields: [
         text("title"),

@@ -20,7 +20,7 @@ export const recommendations = {
     list("products", {
       table: "recommendation_products",
       about: "one row per product that a host recommends, with every field that the API returns",
-      parentKey: [{ column: "host_id", from: "host_id" }],
+      parentKey: [{ column: "host_id", mainColumn: "host_id" }],
       discoversColumns: true,
       fields: [text("id", "product id"), text("title")],
     }),

@@ -128,7 +128,7 @@ export interface DetailsStrategy {
   /** True if a record's details can change without a change to the record in the list. */
   canChange(record: JsonObject): boolean;
   /**
-   * The separate resource in which details are stored, and its field `parent` that refers to the record. If null, the
+   * The separate resource in which details are stored, and its field that refers to the record (`parentField`). If null, the
    * details are merged into the record. `singular` contains the nouns that output lines use for one record.
    */
   detailRecords: {
@@ -153,7 +153,7 @@ export interface MonthlyStrategy {
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** The response field with one point per day. `dayField`, `countField` and `amountFields` are fields of a point. */
+  /** The response field with one object per day. That object has the fields `dayField`, `countField` and `amountFields`. */
   totalsField: string;
   dayField: string;
   countField: string;

@@ -70,19 +70,19 @@ export function listTableShapes(resource: Resource): readonly TableShape[] {
  */
 export function exportsRawRecords(shape: TableShape | null): shape is TableShape {
   if (shape === null || shape.list !== null) return false;
-  const hasParameters = shape.columns.some((column) => column.source === "context");
+  const hasParameters = shape.columns.some((column) => column.source === "parameter");
   return !(hasParameters && listTableShapes(shape.resource).length > 1);
 }
 
 function createChildShape(resource: Resource, list: NestedList): TableShape {
   const { field } = list;
   const parents = field.parentKey.map(
-    ({ column, from }): ShapeColumn => ({
+    ({ column, mainColumn }): ShapeColumn => ({
       name: column,
       type: "text",
       about: `the parent row in ${resource.table}`,
       source: "parent",
-      path: [from],
+      path: [mainColumn],
     }),
   );
   const position: ShapeColumn[] = field.hasPosition
@@ -110,12 +110,12 @@ function createChildShape(resource: Resource, list: NestedList): TableShape {
 function createColumns(fields: readonly Field[], path: readonly string[], prefix = ""): ShapeColumn[] {
   return fields.flatMap((field): ShapeColumn[] => {
     if (field.kind === "list") return [];
-    const at = [...path, field.name];
+    const fieldPath = [...path, field.name];
     const name = `${prefix}${field.name}`;
     if (field.kind === "object")
-      return createColumns(field.fields, at, field.isPrefixed ? `${name}_` : prefix);
+      return createColumns(field.fields, fieldPath, field.isPrefixed ? `${name}_` : prefix);
     const { type, about, source, isAmount } = field;
-    return [{ name, type, about, source, path: at, isAmount }];
+    return [{ name, type, about, source, path: fieldPath, isAmount }];
   });
 }
 

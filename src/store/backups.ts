@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import type { Deps } from "../deps.js";
-import { ConfigurationError, MirrorUnusable } from "../errors.js";
+import { type BrandapiError, ConfigurationError, MirrorUnusable } from "../errors.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { errorReason, writeHint } from "../util/system-errors.js";
 import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
@@ -21,51 +21,55 @@ import { sqliteProblemKind } from "./sqlite-errors.js";
 
 /**
  * Makes a consistent copy of a mirror, even during a sync, and checks it for damage.
- * @param copy the path of the copy (mode 0600), reserved with `reserveTempFile`
+ * @param copyPath the path of the copy (mode 0600), reserved with `reserveTempFile`
  * @param runGracefully wraps the copying, so that a signal does not leave an incomplete copy behind
  * @returns the number of records
  * @throws MirrorUnusable if the file is not a mirror, or if the copy is damaged or incomplete; ConfigurationError if
  * the folder is not writable or the disk is full
  */
 export async function copyMirror(
-  from: string,
-  copy: string,
+  mirrorPath: string,
+  copyPath: string,
   runGracefully: Deps["runGracefully"] = (work) => work(),
 ): Promise<number> {
   try {
-    const summary = await writeCopy(from, copy, runGracefully);
-    await checkCopy(copy, summary, from);
+    const summary = await writeCopy(mirrorPath, copyPath, runGracefully);
+    await checkCopy(copyPath, summary, mirrorPath);
     return Number.parseInt(summary, 10);
   } catch (error) {
-    throw explainCopyError(error, from, dirname(copy));
+    throw explainCopyError(error, mirrorPath, dirname(copyPath)) ?? error;
   }
 }
 
-async function writeCopy(from: string, copy: string, runGracefully: Deps["runGracefully"]): Promise<string> {
-  return await withMirror(connect(from, { readonly: !isWritable(from) }), async (mirror) => {
+async function writeCopy(
+  mirrorPath: string,
+  copyPath: string,
+  runGracefully: Deps["runGracefully"],
+): Promise<string> {
+  return await withMirror(connect(mirrorPath, { readonly: !isWritable(mirrorPath) }), async (mirror) => {
     if (schemaVersion(mirror) === "none")
-      throw createCopyError(from, "it is empty", "run `brandapi sync` first");
+      throw createCopyError(mirrorPath, "it is empty", "run `brandapi sync` first");
     // The rows are counted and copied in the same transaction. VACUUM INTO would be simpler, but cannot run in a
     // transaction.
     mirror.db.exec("BEGIN");
     const summary = summarizeRows(mirror);
     // If a signal arrives during the backup, the program stops at the next step and removes the incomplete copy.
     await runGracefully(async () => {
-      createEmptyFile(copy);
-      await mirror.db.backup(copy);
+      createEmptyFile(copyPath);
+      await mirror.db.backup(copyPath);
     });
     return summary;
   });
 }
 
-async function checkCopy(copy: string, summary: string, from: string): Promise<void> {
-  await withMirror(connect(copy), (mirror) => {
+async function checkCopy(copyPath: string, summary: string, mirrorPath: string): Promise<void> {
+  await withMirror(connect(copyPath), (mirror) => {
     // Turn off WAL mode, because a copy in WAL mode could not be opened in a read-only folder.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
     const damage =
       findDamage(mirror) ?? (hasAllRows ? null : "the rows of the copy differ from those of the mirror");
-    if (damage !== null) throw createCopyError(from, damage, "run `brandapi doctor`");
+    if (damage !== null) throw createCopyError(mirrorPath, damage, "run `brandapi doctor`");
   });
 }
 
@@ -86,19 +90,25 @@ function createEmptyFile(path: string): void {
   }
 }
 
-export function explainCopyError(error: unknown, from: string, folder: string): unknown {
+/** Explains an error that SQLite threw while a mirror was being copied. Returns undefined for other errors. */
+export function explainCopyError(
+  error: unknown,
+  mirrorPath: string,
+  folder: string,
+): BrandapiError | undefined {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const problem = sqliteProblemKind(cause);
-  if (problem === "damaged") return createCopyError(from, errorReason(cause), "run `brandapi doctor`", cause);
-  if (problem !== "full" && problem !== "disk") return error;
+  if (problem === "damaged")
+    return createCopyError(mirrorPath, errorReason(cause), "run `brandapi doctor`", cause);
+  if (problem !== "full" && problem !== "disk") return undefined;
   return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
     hint: "free some space on that disk, or choose a different folder",
     cause,
   });
 }
 
-function createCopyError(from: string, reason: string, hint: string, cause?: unknown): MirrorUnusable {
-  return new MirrorUnusable(`The mirror cannot be copied (${reason}): ${from}`, { hint, cause });
+function createCopyError(mirrorPath: string, reason: string, hint: string, cause?: unknown): MirrorUnusable {
+  return new MirrorUnusable(`The mirror cannot be copied (${reason}): ${mirrorPath}`, { hint, cause });
 }
 
 export interface Backup {
@@ -135,14 +145,14 @@ export function readOrigin(mirror: Mirror): string | null {
  * Replaces a mirror with another file, and keeps the old mirror at the path `aside`. A mirror exists at the original
  * path the whole time.
  */
-export function replaceMirror(file: string, place: string, aside: string): void {
+export function replaceMirror(file: string, realPath: string, aside: string): void {
   try {
-    if (existsSync(place)) linkSync(place, aside);
+    if (existsSync(realPath)) linkSync(realPath, aside);
   } catch {
-    copyFileSync(place, aside, constants.COPYFILE_EXCL);
+    copyFileSync(realPath, aside, constants.COPYFILE_EXCL);
   }
-  moveLogFiles(place, aside);
-  renameSync(file, place);
+  moveLogFiles(realPath, aside);
+  renameSync(file, realPath);
 }
 
 export function findLastBackup(mirror: Mirror): Backup | null {
@@ -155,11 +165,11 @@ export function findLastBackup(mirror: Mirror): Backup | null {
  * Returns null if no backup is known.
  */
 export async function lastBackupHint(path: string): Promise<string | null> {
-  const backup = await findBackup(path);
-  return backup && `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backup)}\``;
+  const backupPath = await findBackupPath(path);
+  return backupPath && `restore the last backup: \`brandapi backup --restore ${quoteShellWord(backupPath)}\``;
 }
 
-async function findBackup(path: string): Promise<string | null> {
+async function findBackupPath(path: string): Promise<string | null> {
   const last = await withMirror(connect(path, { readonly: true }), findLastBackup).catch(() => null);
   if (last) return last.path;
   const folder = backupFolder(path);

@@ -69,9 +69,9 @@ function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRa
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
-export function readCoverage(mirror: Mirror, resource: string): CoveredRange[] {
+export function readCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
-  return mirror.selectRows<RangeRow>(select, resource).map(toCoveredRange);
+  return mirror.selectRows<RangeRow>(select, resourceName).map(toCoveredRange);
 }
 
 /** The columns that `coverage` and `faulty_slices` have in common. */
@@ -88,17 +88,17 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredR
 }
 
 /** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
-export function readConfirmedCoverage(mirror: Mirror, resource: string): CoveredRange[] {
+export function readConfirmedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND ${finishedRunSql} AND ${equalCountsSql}`;
-  const runs = new Set(mirror.selectValues<number>(select, resource));
-  return readCoverage(mirror, resource).filter(({ runId }) => runs.has(runId));
+  const runs = new Set(mirror.selectValues<number>(select, resourceName));
+  return readCoverage(mirror, resourceName).filter(({ runId }) => runs.has(runId));
 }
 
-export function writeCoverage(mirror: Mirror, resource: string, coverage: readonly CoveredRange[]): void {
-  mirror.execute("DELETE FROM coverage WHERE resource = ?", resource);
+export function writeCoverage(mirror: Mirror, resourceName: string, coverage: readonly CoveredRange[]): void {
+  mirror.execute("DELETE FROM coverage WHERE resource = ?", resourceName);
   const insert = "INSERT INTO coverage (resource, from_at, to_at, read_at, run_id) VALUES (?, ?, ?, ?, ?)";
-  for (const range of coverage) mirror.execute(insert, resource, ...rangeColumns(range));
+  for (const range of coverage) mirror.execute(insert, resourceName, ...rangeColumns(range));
 }
 
 function rangeColumns({ from, to, requestedAt, runId }: CoveredRange): (string | number | null)[] {
@@ -109,10 +109,10 @@ function rangeColumns({ from, to, requestedAt, runId }: CoveredRange): (string |
  * Stores a copy of the coverage with a run, so that `--as-of` and `changes` know which dates had been read at that time.
  * Must be called each time the coverage grows.
  */
-export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readonly CoveredRange[]): void {
+export function copyCoverageToRun(mirror: Mirror, runId: number, coverage: readonly CoveredRange[]): void {
   mirror.execute("DELETE FROM run_coverage WHERE run_id = ?", runId);
   const insert = "INSERT INTO run_coverage (run_id, from_at, to_at) VALUES (?, ?, ?)";
-  for (const { from, to } of mergeRanges(covered))
+  for (const { from, to } of mergeRanges(coverage))
     mirror.execute(insert, runId, formatInstantOrNull(from), formatInstant(to));
 }
 
@@ -120,11 +120,11 @@ export function copyCoverageToRun(mirror: Mirror, runId: number, covered: readon
  * Returns the time (ISO 8601) when a date was last read completely, or null if it never was. If `date` is null, returns
  * the time of the latest read of any date.
  */
-export function findLastReadAt(covered: readonly CoveredRange[], date: number | null): string | null {
-  if (covered.length === 0) return null;
-  if (date === null) return formatInstant(Math.max(...covered.map(({ requestedAt }) => requestedAt)));
+export function findLastReadAt(coverage: readonly CoveredRange[], date: number | null): string | null {
+  if (coverage.length === 0) return null;
+  if (date === null) return formatInstant(Math.max(...coverage.map(({ requestedAt }) => requestedAt)));
   const possible = possibleDates(date);
-  const parts = covered.filter((range) => overlaps(range, possible));
+  const parts = coverage.filter((range) => overlaps(range, possible));
   if (!isWithinOneOf(possible, mergeRanges(parts))) return null;
   return formatInstant(Math.min(...parts.map(({ requestedAt }) => requestedAt)));
 }
@@ -144,20 +144,30 @@ export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<numbe
   return new Set(slices.flatMap(({ recordIds }) => recordIds));
 }
 
-export function readFaultySlices(mirror: Mirror, resource: string): FaultySlice[] {
+export function readFaultySlices(mirror: Mirror, resourceName: string): FaultySlice[] {
   const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
   type Row = RangeRow & { record_ids: string; fault: string };
-  return mirror.selectRows<Row>(select, resource).map((row) => ({
+  return mirror.selectRows<Row>(select, resourceName).map((row) => ({
     ...toCoveredRange(row),
     recordIds: parseStoredJson<number[]>(mirror, row.record_ids, "a list of faulty records"),
     fault: row.fault,
   }));
 }
 
-export function writeFaultySlices(mirror: Mirror, resource: string, slices: readonly FaultySlice[]): void {
-  mirror.execute("DELETE FROM faulty_slices WHERE resource = ?", resource);
+export function writeFaultySlices(
+  mirror: Mirror,
+  resourceName: string,
+  slices: readonly FaultySlice[],
+): void {
+  mirror.execute("DELETE FROM faulty_slices WHERE resource = ?", resourceName);
   const insert = `INSERT INTO faulty_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;
   for (const slice of slices)
-    mirror.execute(insert, resource, ...rangeColumns(slice), JSON.stringify(slice.recordIds), slice.fault);
+    mirror.execute(
+      insert,
+      resourceName,
+      ...rangeColumns(slice),
+      JSON.stringify(slice.recordIds),
+      slice.fault,
+    );
 }

@@ -210,13 +210,13 @@ export async function connect(path: string, { readonly = false } = {}): Promise<
     return open(path);
   } catch (error) {
     if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error)))
-      throw explainOpenError(error, path);
+      throw explainOpenError(error, path) ?? error;
   }
   // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
   try {
     return open(readIntoMemory(path));
   } catch (error) {
-    throw explainOpenError(error, path);
+    throw explainOpenError(error, path) ?? error;
   }
 }
 

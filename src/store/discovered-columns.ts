@@ -46,13 +46,13 @@ export class TableColumns {
   }
 
   /**
-   * Adds a column for each scalar value that has none. Request parameters in `context` already have columns.
+   * Adds a column for each scalar value that has none. Request parameters already have columns.
    * @param issues receives columns whose name differs from the field's name, and fields without a column
    */
-  discover(item: JsonObject, context: JsonObject, issues: SchemaIssue[]): void {
+  discover(item: JsonObject, parameters: JsonObject, issues: SchemaIssue[]): void {
     const table = this.shape.name;
     for (const { path, value } of listFields(item)) {
-      if (isParameter(path, value, context)) continue;
+      if (isParameter(path, value, parameters)) continue;
       const column = this.#byPath.get(pathKey(path));
       if (column && typeof value !== "object") {
         if (isMixture(column, value)) markMixed(this.mirror, table, column);
@@ -98,11 +98,13 @@ function scalarType(value: Scalar): ScalarType {
 }
 
 function isParameter(
-  [member = "", ...below]: readonly string[],
+  [member = "", ...nested]: readonly string[],
   value: unknown,
-  context: JsonObject,
+  parameters: JsonObject,
 ): boolean {
-  return below.length === 0 && Object.hasOwn(context, member) && String(context[member]) === String(value);
+  return (
+    nested.length === 0 && Object.hasOwn(parameters, member) && String(parameters[member]) === String(value)
+  );
 }
 
 /**

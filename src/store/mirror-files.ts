@@ -29,17 +29,22 @@ export function checkMirrorPath(path: string): void {
   });
 }
 
-/**
- * Resolves the symbolic links in a path, even if the file does not exist yet. Creates the file's folder (mode 0700) if
- * necessary.
- */
+/** Resolves the symbolic links in a path, even if the file or its folder does not exist yet. */
 export function resolveMirrorPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(resolve(path));
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     return resolveMirrorPath(resolve(realpathSync(folder), readlinkSync(path)));
-  createFolder(folder, 0o700);
+  if (!existsSync(folder) && dirname(folder) !== folder)
+    return join(resolveMirrorPath(folder), basename(path));
   return join(realpathSync(folder), basename(path));
+}
+
+/** Creates the folder of a mirror (mode 0700), unless it exists, and returns the mirror's resolved path. */
+export function createMirrorFolder(path: string): string {
+  const realPath = resolveMirrorPath(path);
+  createFolder(dirname(realPath), 0o700);
+  return realPath;
 }
 
 export function mirrorFiles(path: string): string[] {
@@ -97,7 +102,10 @@ export function readIntoMemory(path: string): Buffer {
   return clearLogMode(database);
 }
 
-/** Clears WAL mode in the database header (bytes 18 and 19), because an in-memory database cannot use it. */
+/**
+ * Clears WAL mode in a buffer's database header (bytes 18 and 19), because an in-memory database cannot use it.
+ * @returns the same buffer
+ */
 export function clearLogMode(database: Buffer): Buffer {
   return database[18] === 2 ? database.fill(1, 18, 20) : database;
 }

@@ -7,7 +7,7 @@ import { loadSqlite } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatDuration, formatInstant, formatMinute } from "../util/timestamps.js";
 import { connect, type Mirror, readJsonInfo, withMirror, writeJsonInfo } from "./database.js";
-import { checkMirrorPath, resolveMirrorPath } from "./mirror-files.js";
+import { checkMirrorPath, createMirrorFolder, resolveMirrorPath } from "./mirror-files.js";
 
 const pollMs = 250;
 
@@ -30,7 +30,7 @@ export async function lockMirror(
 ): Promise<{ release(): void }> {
   const { clock, onQueued, signal, wait } = options;
   checkMirrorPath(path);
-  const lockPath = `${resolveMirrorPath(path)}-lock`;
+  const lockPath = `${createMirrorFolder(path)}-lock`;
   // SQLite would create the file with mode 0644, which is readable by all users.
   if (!existsSync(lockPath)) closeSync(openSync(lockPath, "a", 0o600));
   const db = await openLockFile(lockPath);
@@ -77,7 +77,7 @@ function createLockFileError(path: string, cause: unknown): ConfigurationError {
 
 /** Returns the command that is using a mirror, or null if there is none or the lock file cannot be read. */
 export async function findRunningCommand(path: string): Promise<RunningCommand | null> {
-  const lockPath = `${existsSync(path) ? resolveMirrorPath(path) : path}-lock`;
+  const lockPath = `${resolveMirrorPath(path)}-lock`;
   const stats = statSync(lockPath, { throwIfNoEntry: false });
   if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
   const lockedAt = stats.mtimeMs;

@@ -18,7 +18,13 @@ import {
   writeInfo,
   writeJsonInfo,
 } from "./database.js";
-import { clearLogMode, isWritable, moveLogFiles, resolveMirrorPath } from "./mirror-files.js";
+import {
+  clearLogMode,
+  createMirrorFolder,
+  isWritable,
+  moveLogFiles,
+  resolveMirrorPath,
+} from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
@@ -83,7 +89,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     return mirror;
   } catch (error) {
     mirror.db.close();
-    throw explainOpenError(error, path);
+    throw explainOpenError(error, path) ?? error;
   }
 }
 
@@ -136,10 +142,10 @@ export async function openMirrorForPlan(path: string): Promise<Mirror> {
 
 /** Creates an empty file (mode 0600) and its folder. */
 function createMirrorFile(path: string): void {
-  const place = resolveMirrorPath(path);
-  moveLogFiles(place, `${place}-old`);
+  const realPath = createMirrorFolder(path);
+  moveLogFiles(realPath, `${realPath}-old`);
   // SQLite would create the file with mode 0644, which is readable by all users.
-  closeSync(openSync(place, "a", 0o600));
+  closeSync(openSync(realPath, "a", 0o600));
 }
 
 interface MigrationOptions {
@@ -196,18 +202,18 @@ function migrateTables(mirror: Mirror): string[] {
 }
 
 async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {
-  const place = resolveMirrorPath(path);
-  const folder = backupFolder(place);
+  const realPath = resolveMirrorPath(path);
+  const folder = backupFolder(realPath);
   try {
     createFolder(folder, 0o700);
     // Only one process can migrate the mirror at a time, so a fixed temporary name is safe.
-    const copy = await reserveTempFile(join(folder, "mirror.sqlite"), () => 0);
-    await copyMirror(place, copy);
-    const at = statSync(copy).mtime.toISOString();
-    const backup = join(folder, backupName(place, at, "-before-migration"));
-    renameSync(copy, backup);
-    releaseTempFile(copy);
-    return { at, path: backup };
+    const copyPath = await reserveTempFile(join(folder, "mirror.sqlite"), () => 0);
+    await copyMirror(realPath, copyPath);
+    const at = statSync(copyPath).mtime.toISOString();
+    const backupPath = join(folder, backupName(realPath, at, "-before-migration"));
+    renameSync(copyPath, backupPath);
+    releaseTempFile(copyPath);
+    return { at, path: backupPath };
   } catch (error) {
     const hint =
       error instanceof BrandapiError ? error.hint : `make sure that this is a writable folder: ${folder}`;

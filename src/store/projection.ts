@@ -50,7 +50,7 @@ export class Projection {
   write(record: ParsedRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
     for (const table of this.#tables) {
-      if (!isNew) table.deleteRows(record);
+      if (!isNew) table.deleteReplacedRows(record);
       table.insertRows(record, issues);
     }
     return issues;
@@ -58,7 +58,7 @@ export class Projection {
 }
 
 class TableWriter {
-  readonly #rows: RowBuilder;
+  readonly #rowBuilder: RowBuilder;
   /** Cached INSERT statements, because building their text takes longer than executing them. */
   readonly #insertSql = new Map<RecordState, string>();
 
@@ -67,36 +67,41 @@ class TableWriter {
     private readonly shape: TableShape,
     private readonly schema: SchemaName,
   ) {
-    this.#rows = new RowBuilder(mirror, shape);
+    this.#rowBuilder = new RowBuilder(mirror, shape);
   }
 
   insertRows(record: ParsedRecord, issues: SchemaIssue[]): void {
     if (this.shape.discoversColumns && this.schema === "main") {
-      for (const { value } of this.#rows.items(record))
-        this.#rows.columns.discover(value, record.parameters, issues);
+      for (const { value } of this.#rowBuilder.items(record))
+        this.#rowBuilder.columns.discover(value, record.parameters, issues);
       this.#insertSql.clear();
     }
     const insert = this.#insertInto(recordState(record));
-    for (const row of this.#rows.build(record, issues)) this.mirror.execute(insert, row);
+    for (const row of this.#rowBuilder.build(record, issues)) this.mirror.execute(insert, row);
   }
 
   /**
-   * Deletes a record's rows, except for the main row, which `insertRows` replaces. Deleting that row as well would fire
-   * user-defined DELETE triggers on every update.
+   * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, these are all
+   * rows. A main table has one row per record, which only needs to be deleted if the record has changed its state.
+   * Deleting it on every update would fire user-defined DELETE triggers.
    */
-  deleteRows(record: ParsedRecord): void {
-    const { list } = this.shape;
-    const [first, last] = rowIdRange(this.shape, record.recordId);
-    const condition = `${rowIdColumn(this.shape)} BETWEEN ? AND ?`;
-    for (const state of recordStates)
-      if (list || state !== recordState(record))
-        this.mirror.execute(`DELETE FROM ${this.#tableIn(state)} WHERE ${condition}`, first, last);
+  deleteReplacedRows(record: ParsedRecord): void {
+    if (this.shape.list) this.#deleteRows(record, recordStates);
+    else this.#deleteRows(record, [recordState(record) === "current" ? "removed" : "current"]);
+  }
+
+  #deleteRows({ recordId }: ParsedRecord, states: readonly RecordState[]): void {
+    const [first, last] = rowIdRange(this.shape, recordId);
+    for (const state of states) {
+      const remove = `DELETE FROM ${this.#tableIn(state)} WHERE ${rowIdColumn(this.shape)} BETWEEN ? AND ?`;
+      this.mirror.execute(remove, first, last);
+    }
   }
 
   #insertInto(state: RecordState): string {
     const cached = this.#insertSql.get(state);
     if (cached !== undefined) return cached;
-    const names = this.#rows.columnNames(state);
+    const names = this.#rowBuilder.columnNames(state);
     const values = names.map(() => "?").join(", ");
     const sql = `INSERT OR REPLACE INTO ${this.#tableIn(state)} (${names.map(quote).join(", ")}) VALUES (${values})`;
     this.#insertSql.set(state, sql);
@@ -190,7 +195,7 @@ export class RowBuilder {
       const source = this.#mainColumns.get(path[0]);
       return source ? this.#value(source, record, { value: record.value, position: 0 }, []) : null;
     }
-    const value = valueAt(source === "context" ? record.parameters : itemValue, path);
+    const value = valueAt(source === "parameter" ? record.parameters : itemValue, path);
     return toColumnValue(column, value, this.shape.name, issues);
   }
 }

@@ -18,8 +18,8 @@ interface Condition {
  * Returns the condition for the current records in a range. `range.to` is inclusive and in whole milliseconds, so a
  * date up to a fraction of a millisecond later also matches.
  */
-export function whereCurrent(resource: string, { from, to }: TimeRange): Condition {
-  const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resource] }];
+export function whereCurrent(resourceName: string, { from, to }: TimeRange): Condition {
+  const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resourceName] }];
   if (Number.isFinite(from)) conditions.push({ sql: "dated_at >= ?", values: [from] });
   if (Number.isFinite(to)) conditions.push({ sql: "dated_at < ?", values: [to + 1] });
   return {
@@ -28,13 +28,13 @@ export function whereCurrent(resource: string, { from, to }: TimeRange): Conditi
   };
 }
 
-export function readCurrentIds(mirror: Mirror, resource: string, range: TimeRange = allTime): number[] {
-  const { sql, values } = whereCurrent(resource, range);
+export function readCurrentIds(mirror: Mirror, resourceName: string, range: TimeRange = allTime): number[] {
+  const { sql, values } = whereCurrent(resourceName, range);
   return mirror.selectValues(`SELECT record_id FROM records WHERE ${sql}`, ...values);
 }
 
-export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRange = allTime): string[] {
-  const { sql, values } = whereCurrent(resource, range);
+export function readCurrentKeys(mirror: Mirror, resourceName: string, range: TimeRange = allTime): string[] {
+  const { sql, values } = whereCurrent(resourceName, range);
   return mirror.selectValues(`SELECT key FROM records WHERE ${sql}`, ...values);
 }
 
@@ -43,22 +43,22 @@ export function readCurrentKeys(mirror: Mirror, resource: string, range: TimeRan
  * Fast, because it reads only indexes.
  * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
  */
-export function countCurrent(mirror: Mirror, resource: string, range = allTime, statusBit = 0): number {
+export function countCurrent(mirror: Mirror, resourceName: string, range = allTime, statusBit = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
   if (isAllTime && statusBit === 0)
-    return countWhere(mirror, "resource = ?", [resource]) - countRemoved(mirror, resource);
-  const { sql, values } = whereCurrent(resource, range);
+    return countWhere(mirror, "resource = ?", [resourceName]) - countRemoved(mirror, resourceName);
+  const { sql, values } = whereCurrent(resourceName, range);
   // `flags > 0` makes SQLite use the index `records_flagged`.
   const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND (flags & ${statusBit}) = ${statusBit}`;
   return countWhere(mirror, sql + hasStatus, values);
 }
 
-export function countUndated(mirror: Mirror, resource: string): number {
-  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resource]);
+export function countUndated(mirror: Mirror, resourceName: string): number {
+  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resourceName]);
 }
 
-export function countRemoved(mirror: Mirror, resource: string): number {
-  return countWhere(mirror, "resource = ? AND removed_at IS NOT NULL", [resource]);
+export function countRemoved(mirror: Mirror, resourceName: string): number {
+  return countWhere(mirror, "resource = ? AND removed_at IS NOT NULL", [resourceName]);
 }
 
 function countWhere(mirror: Mirror, condition: string, values: readonly (string | number)[]): number {
@@ -69,8 +69,13 @@ function countWhere(mirror: Mirror, condition: string, values: readonly (string 
  * Returns the date of the nth oldest current record in a range, in milliseconds since the Unix epoch. The oldest record
  * has index 0. Returns null if the range has fewer records.
  */
-export function findNthDate(mirror: Mirror, resource: string, range: TimeRange, nth: number): number | null {
-  const { sql, values } = whereCurrent(resource, range);
+export function findNthDate(
+  mirror: Mirror,
+  resourceName: string,
+  range: TimeRange,
+  nth: number,
+): number | null {
+  const { sql, values } = whereCurrent(resourceName, range);
   const select = `SELECT dated_at FROM records WHERE ${sql} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
   return mirror.selectValue<number>(select, ...values, nth) ?? null;
@@ -96,12 +101,12 @@ export interface CurrentRecord {
  */
 export function* readCurrentRecords(
   mirror: Mirror,
-  resource: string,
+  resourceName: string,
   keySuffix = "",
 ): Generator<CurrentRecord> {
   const selectIds = `SELECT record_id FROM records WHERE resource = @resource AND removed_at IS NULL
     AND (@keySuffix = '' OR substr(key, -length(@keySuffix)) = @keySuffix) ORDER BY record_id`;
-  for (const id of mirror.selectValues<number>(selectIds, { resource, keySuffix })) {
+  for (const id of mirror.selectValues<number>(selectIds, { resource: resourceName, keySuffix })) {
     const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
     if (!row) continue;
     const { key, detailed_at: detailedAt, outdated } = row;
@@ -110,9 +115,9 @@ export function* readCurrentRecords(
   }
 }
 
-export function isCurrentRecord(mirror: Mirror, resource: string, key: string): boolean {
+export function isCurrentRecord(mirror: Mirror, resourceName: string, key: string): boolean {
   const find = "SELECT 1 FROM records WHERE resource = ? AND key = ? AND removed_at IS NULL";
-  return mirror.selectValue(find, resource, key) === 1;
+  return mirror.selectValue(find, resourceName, key) === 1;
 }
 
 /**
@@ -185,11 +190,11 @@ export function parseStoredRecord(mirror: Mirror, recordId: number, json: string
  */
 export function* readRecords(
   mirror: Mirror,
-  resources: readonly string[],
+  resourceNames: readonly string[],
 ): Generator<ParsedRecord & { row: RecordRow }> {
   const selectIds = `SELECT record_id FROM records
     WHERE resource IN (SELECT value FROM json_each(?)) ORDER BY record_id`;
-  for (const id of mirror.selectValues<number>(selectIds, JSON.stringify(resources))) {
+  for (const id of mirror.selectValues<number>(selectIds, JSON.stringify(resourceNames))) {
     const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
     if (row) yield { ...parseRecord(mirror, row), row };
   }
@@ -296,11 +301,15 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
  * Returns the IDs of all current details, grouped by the API ID of the record they belong to.
  * @param parentField the request parameter with that ID
  */
-export function readDetailIds(mirror: Mirror, resource: string, parentField: string): Map<string, number[]> {
+export function readDetailIds(
+  mirror: Mirror,
+  resourceName: string,
+  parentField: string,
+): Map<string, number[]> {
   const details = new Map<string, number[]>();
   const select = `SELECT record_id AS id, json_extract(context, ?) AS parentId
     FROM records WHERE resource = ? AND removed_at IS NULL`;
-  const rows = mirror.selectRows<{ id: number; parentId: string }>(select, `$.${parentField}`, resource);
+  const rows = mirror.selectRows<{ id: number; parentId: string }>(select, `$.${parentField}`, resourceName);
   for (const { id, parentId } of rows) details.set(parentId, [...(details.get(parentId) ?? []), id]);
   return details;
 }

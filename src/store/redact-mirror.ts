@@ -30,8 +30,8 @@ export interface RedactionResult {
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
-  const isNew = String(omit) !== String(readRedactionRules(mirror).omit);
-  const result = isNew ? redactMirror(mirror, [], omit) : null;
+  const hasChanged = String(omit) !== String(readRedactionRules(mirror).omit);
+  const result = hasChanged ? redactMirror(mirror, [], omit) : null;
   scrubFile(mirror);
   return result;
 }
@@ -75,13 +75,13 @@ function replaceRules(
 ): string[] {
   const before = readRedactionRules(mirror);
   const now = omit ?? before.omit;
-  const uncovered = (rules: readonly string[]) => rules.filter((rule) => !isImpliedBy(rule, now));
+  const notImplied = (rules: readonly string[]) => rules.filter((rule) => !isImpliedBy(rule, now));
   const write = (name: InfoName, values: Iterable<string>) =>
     writeJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
-  write("no_longer_omitted", uncovered([...before.noLongerOmitted, ...before.omit]));
+  write("no_longer_omitted", notImplied([...before.noLongerOmitted, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);
-  return uncovered(before.omit);
+  return notImplied(before.omit);
 }
 
 /**
@@ -124,7 +124,7 @@ export function findUnredacted(mirror: Mirror): { id: number; resource: string; 
 function defineSqlFunctions(mirror: Mirror): void {
   const redactor = createRedactor(mirror);
   const parse = (json: string) => parseStoredJson<Json>(mirror, json, "a record");
-  const redact = (resource: string, json: string) => redactor(parse(json), resource);
+  const redact = (resourceName: string, json: string) => redactor(parse(json), resourceName);
   mirror.db.function("redacted", (resource, json) => json && JSON.stringify(redact(resource, json)));
   mirror.db.function("redacted_fields", (resource, json) => {
     const changes = diffRecords(parse(json), redact(resource, json));

@@ -18,7 +18,7 @@ export function readRedactionRules(mirror: Mirror): RedactionRules {
   return { omit: read("omit"), noLongerOmitted: read("no_longer_omitted"), forgotten: read("forgotten") };
 }
 
-export type Redactor = (record: Json, resource: string) => Json;
+export type Redactor = (record: Json, resourceName: string) => Json;
 
 export function createRedactor(mirror: Mirror): Redactor {
   const { omit, forgotten } = readRedactionRules(mirror);
@@ -26,69 +26,74 @@ export function createRedactor(mirror: Mirror): Redactor {
   const isOmitted = createMatcher(omit);
   const hosts = new Set(forgotten);
 
-  function redact(value: Json, resource: string, path: string): Json {
-    if (Array.isArray(value)) return value.map((item) => redact(item, resource, path));
+  function redact(value: Json, resourceName: string, path: string): Json {
+    if (Array.isArray(value)) return value.map((item) => redact(item, resourceName, path));
     if (!isObject(value)) return value;
     const isRedacted = (member: string) =>
       (hosts.has(String(value.id)) && member !== "id") ||
       (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
-      isOmitted(`${path}.${member}`, resource);
+      isOmitted(`${path}.${member}`, resourceName);
     const members = Object.entries(value).filter(([member]) => !isRedacted(member));
     return Object.fromEntries(
-      members.map(([member, inner]) => [member, redact(inner, resource, `${path}.${member}`)]),
+      members.map(([member, inner]) => [member, redact(inner, resourceName, `${path}.${member}`)]),
     );
   }
-  return (record, resource) => redact(record, resource, "");
+  return (record, resourceName) => redact(record, resourceName, "");
 }
 
 /**
  * Returns a function that adds fields that are no longer omitted to a stored record. Their values come from the API's
  * record, so that they do not count as changes.
  */
-export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resource: string) => Json {
+export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resourceName: string) => Json {
   const { noLongerOmitted } = readRedactionRules(mirror);
   if (noLongerOmitted.length === 0) return (stored) => stored;
   const isNoLongerOmitted = createMatcher(noLongerOmitted);
 
-  function complete(stored: Json, sent: Json, resource: string, path: string): Json {
+  function complete(stored: Json, sent: Json, resourceName: string, path: string): Json {
     if (Array.isArray(stored) && Array.isArray(sent)) {
       const counterpart = (item: Json, index: number) =>
         isObject(item) && item.id !== undefined
           ? sent.find((other) => isObject(other) && other.id === item.id)
           : sent[index];
-      return stored.map((item, index) => complete(item, counterpart(item, index) ?? null, resource, path));
+      return stored.map((item, index) =>
+        complete(item, counterpart(item, index) ?? null, resourceName, path),
+      );
     }
     if (!isObject(stored) || !isObject(sent)) return stored;
     const members = Object.entries(stored).map(([member, value]) => [
       member,
-      complete(value, sent[member] ?? null, resource, `${path}.${member}`),
+      complete(value, sent[member] ?? null, resourceName, `${path}.${member}`),
     ]);
     const missing = Object.entries(sent).filter(
-      ([member]) => !Object.hasOwn(stored, member) && isNoLongerOmitted(`${path}.${member}`, resource),
+      ([member]) => !Object.hasOwn(stored, member) && isNoLongerOmitted(`${path}.${member}`, resourceName),
     );
     return Object.fromEntries([...members, ...missing]);
   }
-  return (stored, sent, resource) => complete(stored, sent, resource, "");
+  return (stored, sent, resourceName) => complete(stored, sent, resourceName, "");
 }
 
 /** Returns a predicate that tests whether any rule matches a field's path, such as `.host.last_name`. */
-function createMatcher(rules: readonly string[]): (path: string, resource: string) => boolean {
+function createMatcher(rules: readonly string[]): (path: string, resourceName: string) => boolean {
   const parsed = rules.map(parseRule);
-  return (path, resource) =>
+  return (path, resourceName) =>
     parsed.some(
-      (rule) => (rule.resource === undefined || rule.resource === resource) && path.endsWith(`.${rule.end}`),
+      (rule) =>
+        (rule.resourceName === undefined || rule.resourceName === resourceName) &&
+        path.endsWith(`.${rule.end}`),
     );
 }
 
 /** Parses a rule such as `host.last_name` or `roster:host.last_name`. */
-function parseRule(rule: string): { end: string; resource: string | undefined } {
-  const [end = "", resource] = rule.split(":").reverse();
-  return { end, resource };
+function parseRule(rule: string): { end: string; resourceName: string | undefined } {
+  const [end = "", resourceName] = rule.split(":").reverse();
+  return { end, resourceName };
 }
 
+/** True if `rules` omit every field that `rule` omits. */
 export function isImpliedBy(rule: string, rules: readonly string[]): boolean {
-  const { end, resource = "" } = parseRule(rule);
-  return createMatcher(rules)(`.${end}`, resource);
+  const { end, resourceName = "" } = parseRule(rule);
+  return createMatcher(rules)(`.${end}`, resourceName);
 }
 
 export function omitsHostNames({ omit }: Pick<RedactionRules, "omit">): boolean {

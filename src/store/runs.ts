@@ -53,10 +53,10 @@ function toRunRow(row: RawRunRow): RunRow {
 }
 
 /** Returns the row of a run that is not stored in the mirror, so its `run_id` is 0. */
-export function createRunRow(resource: string, startedAt: string): RunRow {
+export function createRunRow(resourceName: string, startedAt: string): RunRow {
   return {
     run_id: 0,
-    resource,
+    resource: resourceName,
     started_at: startedAt,
     finished_at: null,
     since: null,
@@ -82,14 +82,14 @@ export function createRunRow(resource: string, startedAt: string): RunRow {
  * stopped.
  * @returns the `run_id`
  */
-export function insertRun(mirror: Mirror, resource: string, startedAt: string): number {
+export function insertRun(mirror: Mirror, resourceName: string, startedAt: string): number {
   return mirror.transaction(() => {
     mirror.execute(
       "UPDATE sync_runs SET outcome = 'stopped', error = 'killed' WHERE resource = ? AND outcome = 'running'",
-      resource,
+      resourceName,
     );
     const insert = "INSERT INTO sync_runs (resource, started_at, outcome) VALUES (?, ?, 'running')";
-    return Number(mirror.execute(insert, resource, startedAt).lastInsertRowid);
+    return Number(mirror.execute(insert, resourceName, startedAt).lastInsertRowid);
   });
 }
 
@@ -98,10 +98,10 @@ export function updateRun(
   runId: number,
   columns: Partial<Omit<RunRow, "run_id" | "resource" | "started_at">>,
 ): void {
-  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`);
-  const values = { ...columns, verified: columns.verified ? 1 : 0, run_id: runId };
-  const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = @run_id`;
-  mirror.transaction(() => mirror.execute(update, values));
+  const assignments = Object.keys(columns).map((column) => `${column} = ?`);
+  const values = Object.values(columns).map((value) => (typeof value === "boolean" ? Number(value) : value));
+  const update = `UPDATE sync_runs SET ${assignments.join(", ")} WHERE run_id = ?`;
+  mirror.transaction(() => mirror.execute(update, ...values, runId));
 }
 
 /**
@@ -143,7 +143,7 @@ export function readNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** True if the run is a completed `verify`. Its `error` is null or describes the differences that it found. */
+/** True if the run is a `verify` that compared everything. Its `error` is null or describes the differences found. */
 export function isDoneVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
   return outcome === doneVerify;
 }
@@ -178,58 +178,59 @@ export const equalCountsSql = "(differing IS NULL OR differing = 0)";
  */
 export const finishedRunSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
 
-function findNewestRun(mirror: Mirror, resource: string, condition: string): RunRow | null {
+function findNewestRun(mirror: Mirror, resourceName: string, condition: string): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
-  const row = mirror.selectRow<RawRunRow>(select, resource);
+  const row = mirror.selectRow<RawRunRow>(select, resourceName);
   return row ? toRunRow(row) : null;
 }
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
-export function findLastRun(mirror: Mirror, resource: string): RunRow | null {
+export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null {
   const agreeingVerify = `${doneVerifySql} AND error IS NULL`;
   return (
-    findNewestRun(mirror, resource, `NOT (${agreeingVerify})`) ?? findNewestRun(mirror, resource, "true")
+    findNewestRun(mirror, resourceName, `NOT (${agreeingVerify})`) ??
+    findNewestRun(mirror, resourceName, "true")
   );
 }
 
 /** Returns the last sync that read everything up to its own start time, whether or not it could verify the data. */
-export function findLastUpToDateSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${upToDateSql}`);
+export function findLastUpToDateSync(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${upToDateSql}`);
 }
 
 /** Returns the last sync that verified everything up to the time at which it started. */
-export function findLastVerifiedSync(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, `${doneSyncSql} AND ${verifiedSql} AND ${upToDateSql}`);
+export function findLastVerifiedSync(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${verifiedSql} AND ${upToDateSql}`);
 }
 
 /** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
-export function findLastVerifiedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, verifiedSql);
+export function findLastVerifiedRun(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, verifiedSql);
 }
 
 /** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
-export function findUnresolvedVerify(mirror: Mirror, resource: string): RunRow | null {
-  const differing = findNewestRun(mirror, resource, `${doneVerifySql} AND error IS NOT NULL`);
-  const agreeing = findNewestRun(mirror, resource, `${verifiedSql} AND ${upToDateSql}`);
+export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunRow | null {
+  const differing = findNewestRun(mirror, resourceName, `${doneVerifySql} AND error IS NOT NULL`);
+  const agreeing = findNewestRun(mirror, resourceName, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
 /** Returns the last sync that compared counts after all planned reads, even if it ended as incomplete. */
-export function findLastFinishedRun(mirror: Mirror, resource: string): RunRow | null {
-  return findNewestRun(mirror, resource, finishedRunSql);
+export function findLastFinishedRun(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, finishedRunSql);
 }
 
 /** Returns the number of records that interrupted syncs have read since the last finished sync. */
-export function countInterruptedRows(mirror: Mirror, resource: string): number {
-  const finishedRunId = findLastFinishedRun(mirror, resource)?.run_id ?? 0;
+export function countInterruptedRows(mirror: Mirror, resourceName: string): number {
+  const finishedRunId = findLastFinishedRun(mirror, resourceName)?.run_id ?? 0;
   const select = "SELECT coalesce(sum(rows_read), 0) FROM sync_runs WHERE resource = ? AND run_id > ?";
-  return mirror.selectValue<number>(select, resource, finishedRunId) ?? 0;
+  return mirror.selectValue<number>(select, resourceName, finishedRunId) ?? 0;
 }
 
 /** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
-export function readFinishedUntil(mirror: Mirror, resource: string): number | null {
+export function readFinishedUntil(mirror: Mirror, resourceName: string): number | null {
   const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;
-  const until = mirror.selectValue<string | null>(select, resource) ?? null;
+  const until = mirror.selectValue<string | null>(select, resourceName) ?? null;
   return until === null ? null : Date.parse(until);
 }
 
@@ -241,7 +242,7 @@ export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
   return mirror.selectValue(find, { name: resource.name, by: syncingResource(resource).name }) === 1;
 }
 
-/** True if at least one sync of a resource has completed. */
+/** True if at least one sync of a resource has ended with the outcome `done`. */
 export function hasDoneSync(mirror: Mirror, resource: Resource): boolean {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${doneSyncSql} LIMIT 1`;
@@ -259,11 +260,11 @@ export function readFirstReadAt(mirror: Mirror): string | null {
  * Returns the end time (ISO 8601) of the first run that read records of the given resource, or of any resource if none
  * is given. Returns null if no run has read any records.
  */
-export function readFirstReadEnd(mirror: Mirror, resource: string | null): string | null {
+export function readFirstReadEnd(mirror: Mirror, resourceName: string | null): string | null {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
-  return mirror.selectValue<string | null>(select, resource) ?? null;
+  return mirror.selectValue<string | null>(select, resourceName) ?? null;
 }
 
 export interface AccessDenial {
@@ -272,12 +273,12 @@ export interface AccessDenial {
   hint: string | null;
 }
 
-export function writeAccessDenial(mirror: Mirror, resource: string, denial: AccessDenial | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, `denied:${resource}`, denial));
+export function writeAccessDenial(mirror: Mirror, resourceName: string, denial: AccessDenial | null): void {
+  mirror.transaction(() => writeJsonInfo(mirror, `denied:${resourceName}`, denial));
 }
 
-export function readAccessDenial(mirror: Mirror, resource: string): AccessDenial | null {
-  return readJsonInfo(mirror, `denied:${resource}`);
+export function readAccessDenial(mirror: Mirror, resourceName: string): AccessDenial | null {
+  return readJsonInfo(mirror, `denied:${resourceName}`);
 }
 
 export interface FailedCommand {
@@ -313,10 +314,10 @@ type VerifyFinding = "unrepairable" | "unread_only";
 export function writeVerifyFinding(
   mirror: Mirror,
   finding: VerifyFinding,
-  resource: string,
+  resourceName: string,
   runId: number | null,
 ): void {
-  const name = `${finding}:${resource}` as const;
+  const name = `${finding}:${resourceName}` as const;
   if (runId === null) deleteInfo(mirror, name);
   else writeInfo(mirror, name, String(runId));
 }

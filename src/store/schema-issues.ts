@@ -106,33 +106,33 @@ export interface UnexpectedColumn {
   records: number;
 }
 
-export function readUnexpectedColumns(mirror: Mirror, resource: string): UnexpectedColumn[] {
+export function readUnexpectedColumns(mirror: Mirror, resourceName: string): UnexpectedColumn[] {
   // CROSS JOIN makes SQLite start from the unexpected values, because there are far fewer of them than records.
   return mirror.selectRows(
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
      FROM unexpected_values AS u CROSS JOIN records AS r USING (record_id)
      WHERE r.resource = ? AND r.removed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
-    resource,
+    resourceName,
   );
 }
 
-export function clearUnexpectedValues(mirror: Mirror, resource: string): void {
+export function clearUnexpectedValues(mirror: Mirror, resourceName: string): void {
   const records = "SELECT record_id FROM records WHERE resource = ?";
-  mirror.execute(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resource);
+  mirror.execute(`DELETE FROM unexpected_values WHERE record_id IN (${records})`, resourceName);
 }
 
 const maxNamedColumns = 10;
 
-export function describeUnexpectedValues(mirror: Mirror, resource: string): string | null {
-  const columns = readUnexpectedColumns(mirror, resource);
+export function describeUnexpectedValues(mirror: Mirror, resourceName: string): string | null {
+  const columns = readUnexpectedColumns(mirror, resourceName);
   if (columns.length === 0) return null;
   const countRecords = `SELECT count(DISTINCT record_id)
     FROM unexpected_values CROSS JOIN records AS r USING (record_id)
     WHERE r.resource = ? AND r.removed_at IS NULL`;
-  const records = pluralize(mirror.selectValue<number>(countRecords, resource) ?? 0, "record");
+  const records = pluralize(mirror.selectValue<number>(countRecords, resourceName) ?? 0, "record");
   const parts = columns.slice(0, maxNamedColumns).map(describeUnexpectedColumn);
   if (columns.length > maxNamedColumns) parts.push(`${columns.length - maxNamedColumns} more`);
-  return `${resource}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
+  return `${resourceName}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
 /** Describes the unexpected values in a column, such as `3 text values in orders.total_amount (null in the column)`. */
@@ -167,31 +167,31 @@ class AttributeWatch {
   /** Returns each unknown attribute only once. */
   findIssues(record: JsonObject): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
-    if (this.#root) this.#checkMembers(record, this.#root, issues);
+    if (this.#root) this.#addMemberIssues(record, this.#root, issues);
     return issues;
   }
 
-  #checkMembers(value: JsonObject, known: KnownObject, issues: SchemaIssue[]): void {
+  #addMemberIssues(value: JsonObject, known: KnownObject, issues: SchemaIssue[]): void {
     for (const member in value) {
       const below = known.members.get(member);
       if (below === null) continue;
-      if (below !== undefined) this.#checkValue(value[member] ?? null, below, issues);
-      else this.#addAttribute(member, known, issues);
+      if (below !== undefined) this.#addValueIssues(value[member] ?? null, below, issues);
+      else this.#addAttributeIssue(member, known, issues);
     }
   }
 
-  #checkValue(value: Json, known: KnownObject, issues: SchemaIssue[]): void {
+  #addValueIssues(value: Json, known: KnownObject, issues: SchemaIssue[]): void {
     if (known.isList) {
       // Check only the fields of list items, because `RowBuilder` reports lists and list items that have the wrong
       // type.
       if (Array.isArray(value))
-        for (const item of value) if (isObject(item)) this.#checkMembers(item, known, issues);
-    } else if (isObject(value)) this.#checkMembers(value, known, issues);
+        for (const item of value) if (isObject(item)) this.#addMemberIssues(item, known, issues);
+    } else if (isObject(value)) this.#addMemberIssues(value, known, issues);
     else if (value !== null)
       issues.push({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
   }
 
-  #addAttribute(member: string, known: KnownObject, issues: SchemaIssue[]): void {
+  #addAttributeIssue(member: string, known: KnownObject, issues: SchemaIssue[]): void {
     if (this.#reported >= maxReportedAttributes) return;
     this.#reported += 1;
     known.members.set(member, null);

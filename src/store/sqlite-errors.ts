@@ -91,13 +91,13 @@ export function explainSqliteError(cause: unknown, path?: string): BrandapiError
     const place = path === undefined ? "" : `: ${path}`;
     return new MirrorBusy(`The mirror is locked by another program${place}.`, { hint, cause });
   }
-  const mirror = path === undefined ? "the mirror" : `the mirror ${path}`;
-  return new MirrorUnusable(`Cannot use ${mirror}: ${errorReason(cause)}`, { hint, cause });
+  const subject = path === undefined ? "the mirror" : `the mirror ${path}`;
+  return new MirrorUnusable(`Cannot use ${subject}: ${errorReason(cause)}`, { hint, cause });
 }
 
-/** Explains an error that SQLite threw while a mirror was being opened. Returns other errors unchanged. */
-export function explainOpenError(error: unknown, path: string): unknown {
-  const opening = findSqliteProblem(error)?.opening;
-  if (opening === undefined) return error;
-  return new MirrorUnusable(`The mirror ${opening.problem}: ${path}.`, { hint: opening.hint, cause: error });
+/** Explains an error that SQLite threw while a mirror was being opened. Returns undefined for other errors. */
+export function explainOpenError(cause: unknown, path: string): MirrorUnusable | undefined {
+  const opening = findSqliteProblem(cause)?.opening;
+  if (opening === undefined) return undefined;
+  return new MirrorUnusable(`The mirror ${opening.problem}: ${path}.`, { hint: opening.hint, cause });
 }

@@ -42,10 +42,10 @@ export class SyncState {
 
   constructor(
     private readonly mirror: Mirror,
-    private readonly resource: string,
+    private readonly resourceName: string,
   ) {
-    this.missing = new MissingRecords(mirror, resource);
-    this.storedTotals = new StoredTotals(mirror, resource);
+    this.missing = new MissingRecords(mirror, resourceName);
+    this.storedTotals = new StoredTotals(mirror, resourceName);
   }
 
   dates(): SyncedDates {
@@ -53,11 +53,11 @@ export class SyncState {
   }
 
   coverage(): readonly CoveredRange[] {
-    return readCoverage(this.mirror, this.resource);
+    return readCoverage(this.mirror, this.resourceName);
   }
 
   faultySlices(): readonly FaultySlice[] {
-    return readFaultySlices(this.mirror, this.resource);
+    return readFaultySlices(this.mirror, this.resourceName);
   }
 
   faultyIds(): ReadonlySet<number> {
@@ -89,10 +89,10 @@ export class SyncState {
       expected = reading.range,
     }: { apiTotals?: TotalsByDay | null; expected?: TimeRange } = {},
   ): void {
-    const { mirror, resource } = this;
+    const { mirror, resourceName } = this;
     const before = this.dates();
     const { missing, dates, returned, missingSinceUnknown, outdatedTotals } = decideUpdate(before, reading, {
-      expectedIds: () => readCurrentIds(mirror, resource, expected),
+      expectedIds: () => readCurrentIds(mirror, resourceName, expected),
       dateOf: (id) => findMirroredDate(mirror, id),
     });
     this.missing.delete(returned);
@@ -100,9 +100,9 @@ export class SyncState {
     this.missing.add(missingSinceUnknown);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
-    writeCoverage(mirror, resource, dates.coverage);
+    writeCoverage(mirror, resourceName, dates.coverage);
     copyCoverageToRun(mirror, reading.runId, dates.coverage);
-    writeFaultySlices(mirror, resource, dates.faultySlices);
+    writeFaultySlices(mirror, resourceName, dates.faultySlices);
     if (apiTotals) this.#storeTotals(reading, apiTotals);
   }
 
@@ -136,7 +136,7 @@ export class SyncState {
   }
 
   setFloor(ms: number): void {
-    this.mirror.execute("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resource);
+    this.mirror.execute("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resourceName);
     this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
@@ -174,16 +174,18 @@ export class SyncState {
    * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
    */
   count(range: TimeRange, statusBit = 0): number {
-    return countCurrent(this.mirror, this.resource, range, statusBit) - this.missing.count(range, statusBit);
+    return (
+      countCurrent(this.mirror, this.resourceName, range, statusBit) - this.missing.count(range, statusBit)
+    );
   }
 
   #row(): StateRow | undefined {
-    return this.mirror.selectRow("SELECT * FROM sync_state WHERE resource = ?", this.resource);
+    return this.mirror.selectRow("SELECT * FROM sync_state WHERE resource = ?", this.resourceName);
   }
 
   #update(columns: string, ...values: (number | string | null)[]): void {
     const update = `UPDATE sync_state SET ${columns} WHERE resource = ?`;
-    const { changes } = this.mirror.execute(update, ...values, this.resource);
+    const { changes } = this.mirror.execute(update, ...values, this.resourceName);
     if (changes === 0) throw new Error("the first run of a resource must set the floor before other columns");
   }
 }
@@ -200,12 +202,12 @@ export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 class StoredTotals {
   constructor(
     private readonly mirror: Mirror,
-    private readonly resource: string,
+    private readonly resourceName: string,
   ) {}
 
   all(): TotalsByDay {
     const select = "SELECT day, totals FROM stored_totals WHERE resource = ?";
-    const rows = this.mirror.selectRows<{ day: string; totals: string }>(select, this.resource);
+    const rows = this.mirror.selectRows<{ day: string; totals: string }>(select, this.resourceName);
     return new Map(
       rows.map(({ day, totals }) => {
         const [count = 0, ...amounts] = parseStoredJson<number[]>(
@@ -229,11 +231,11 @@ class StoredTotals {
   replace({ from, to }: TimeRange, totals: TotalsByDay): void {
     const [first, last] = [Number.isFinite(from) ? utcDay(from) : "", utcDay(to)];
     const remove = "DELETE FROM stored_totals WHERE resource = ? AND day BETWEEN ? AND ?";
-    this.mirror.execute(remove, this.resource, first, last);
+    this.mirror.execute(remove, this.resourceName, first, last);
     const insert = "INSERT INTO stored_totals (resource, day, totals) VALUES (?, ?, ?)";
     for (const [day, { count, amounts }] of totals)
       if (day >= first && day <= last)
-        this.mirror.execute(insert, this.resource, day, JSON.stringify([count, ...amounts]));
+        this.mirror.execute(insert, this.resourceName, day, JSON.stringify([count, ...amounts]));
   }
 }
 
@@ -247,13 +249,13 @@ interface MissingRecord {
 class MissingRecords {
   constructor(
     private readonly mirror: Mirror,
-    private readonly resource: string,
+    private readonly resourceName: string,
   ) {}
 
   all(): MissingRecord[] {
     const select = `SELECT record_id AS id, dated_at AS date FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
-    return this.mirror.selectRows(select, this.resource);
+    return this.mirror.selectRows(select, this.resourceName);
   }
 
   /**
@@ -268,25 +270,25 @@ class MissingRecords {
       if (!record) continue;
       // If a record was read individually, its date is not necessarily covered.
       const lastSeenAt = findLastReadAt(before, record.date) ?? record.since;
-      this.mirror.execute(insert, this.resource, id, lastSeenAt);
+      this.mirror.execute(insert, this.resourceName, id, lastSeenAt);
     }
   }
 
   delete(returned: Iterable<number>): void {
     const remove = "DELETE FROM missing WHERE resource = ? AND record_id IN (SELECT value FROM json_each(?))";
-    this.mirror.execute(remove, this.resource, JSON.stringify([...returned]));
+    this.mirror.execute(remove, this.resourceName, JSON.stringify([...returned]));
   }
 
   has(id: number): boolean {
     const find = "SELECT 1 FROM missing WHERE resource = ? AND record_id = ?";
-    return this.mirror.selectValue(find, this.resource, id) === 1;
+    return this.mirror.selectValue(find, this.resourceName, id) === 1;
   }
 
   count(range: TimeRange, statusBit: number): number {
-    const { sql, values } = whereCurrent(this.resource, range);
+    const { sql, values } = whereCurrent(this.resourceName, range);
     // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (flags & ?) = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
-    return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resource) ?? 0;
+    return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resourceName) ?? 0;
   }
 }

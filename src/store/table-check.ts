@@ -150,17 +150,17 @@ export interface TableCheck {
 
 export function saveTableCheck(
   mirror: Mirror,
-  resource: string,
+  resourceName: string,
   differences: readonly TableDifference[],
   at: string,
 ): TableCheck | null {
   const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
-  mirror.transaction(() => writeJsonInfo(mirror, `tables:${resource}`, check));
+  mirror.transaction(() => writeJsonInfo(mirror, `tables:${resourceName}`, check));
   return check;
 }
 
-export function readTableCheck(mirror: Mirror, resource: string): TableCheck | null {
-  return readJsonInfo(mirror, `tables:${resource}`);
+export function readTableCheck(mirror: Mirror, resourceName: string): TableCheck | null {
+  return readJsonInfo(mirror, `tables:${resourceName}`);
 }

@@ -73,9 +73,9 @@ export function escapeLines(text: string): string {
  * to the original string.
  */
 export function escapeData(text: string): string {
-  return text.replace(unsafe, (character, at: number) => {
+  return text.replace(unsafe, (character, index: number) => {
     const isWhitespace =
-      character === "\n" || character === "\t" || (character === "\r" && text[at + 1] === "\n");
+      character === "\n" || character === "\t" || (character === "\r" && text[index + 1] === "\n");
     return isWhitespace ? character : escapeUnits(character);
   });
 }

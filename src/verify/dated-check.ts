@@ -202,7 +202,8 @@ export async function verifyDated(run: ResourceRun<DatedStrategy>): Promise<Reco
     ...verifyMonths(run, comparison),
     ...unread.map((range) => createUnreadPart(resource.name, range, floor)),
   ];
-  if (unreachable > 0) parts.push(createUnprovenPart("undated", "undated", describeUnreachable(unreachable)));
+  if (unreachable > 0)
+    parts.push(createUnprovenPart("unreachable", "undated", describeUnreachable(unreachable)));
   if (faultText !== null) parts.push(createUnprovenPart("unexpected-dates", "dates", faultText));
   const wanted = unread.filter(({ to }) => to >= floor);
   const comparesTotals = dailyTotals !== null && dailyTotals.drift === null;

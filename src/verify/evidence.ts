@@ -112,10 +112,10 @@ export function listEvidence(
 }
 
 export function restatedEvidence(session: ResourceSession): Evidence {
-  const mirror = countCurrent(session.mirror, session.resource.name);
+  const mirrorTotal = countCurrent(session.mirror, session.resource.name);
   const sql = countingSql(session.resource, allTime);
   const note = "the API may restate these values at any time";
-  return createEvidence(session, checks.restated, allTime, { mirror, sql, note });
+  return createEvidence(session, checks.restated, allTime, { mirror: mirrorTotal, sql, note });
 }
 
 /** The number of records per audit request, not counting the overlap between adjacent pages. */
@@ -188,7 +188,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
     const last = utcDay(range.to);
     const countIn = (days: Iterable<string>) => [...days].filter((day) => day >= first && day <= last).length;
     const differing = countIn(dailyTotals.changed);
-    const [start_date, end_date] = [range.from, range.to].map((at) => formatInstantOrNull(at) ?? undefined);
+    const [start_date, end_date] = [range.from, range.to].map((ms) => formatInstantOrNull(ms) ?? undefined);
     return createEvidence(session, checks.dailyTotals, range, {
       api: countIn(dailyTotals.totals.keys()),
       mirror: countIn(state.storedTotals.all().keys()),
@@ -220,16 +220,16 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   const since = subtractWindow(finishedUntil + 1, options.windowMs);
   const cursor = Math.min(state.cursor() ?? since, since - 1);
   const window = { from: since, to: newest };
-  const below = { from: Number.NEGATIVE_INFINITY, to: cursor };
-  const above = { from: cursor + 1, to: since - 1 };
+  const older = { from: Number.NEGATIVE_INFINITY, to: cursor };
+  const newer = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.auditRequests * recordsPerRequest));
-  const daysBelow = daysFor(state.count(below));
+  const daysForOlder = daysFor(state.count(older));
   // While the audit moves down to the oldest date, more records leave the window. When the audit starts over, it reads
   // these first.
-  const leaving = (state.count(window) * daysBelow * dayMs) / Math.max(options.windowMs, 1);
-  const daysAbove = daysBelow + daysFor(state.count(above)) + daysFor(leaving);
+  const leaving = (state.count(window) * daysForOlder * dayMs) / Math.max(options.windowMs, 1);
+  const daysForNewer = daysForOlder + daysFor(state.count(newer)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];
-  if (Number.isFinite(since)) parts.push({ ...below, days: daysBelow }, { ...above, days: daysAbove });
+  if (Number.isFinite(since)) parts.push({ ...older, days: daysForOlder }, { ...newer, days: daysForNewer });
   return parts.flatMap(({ days, ...range }) => {
     const count = state.count(range);
     if (count === 0) return [];

@@ -9,9 +9,9 @@ import type { PartResult, RecordsResult } from "./verification-result.js";
 
 /**
  * Reads a whole list, and compares every record with the mirror.
- * @param details the number of records with outdated details, or null if the resource has no details
+ * @param pendingDetails the number of records with outdated details, or null if the resource has no details
  */
-export async function verifyList(run: ResourceRun, details: number | null): Promise<RecordsResult> {
+export async function verifyList(run: ResourceRun, pendingDetails: number | null): Promise<RecordsResult> {
   const { clock, mirror, resource } = run;
   const list = await readList(run);
   const compare = createRecordComparison(mirror, resource);
@@ -24,8 +24,8 @@ export async function verifyList(run: ResourceRun, details: number | null): Prom
   const removed = mirrorTotal - (listed.size - absent);
   const differing = absent + changed + removed;
 
-  const unread = details ?? 0;
-  const blind_spot = details === null ? "" : "changes to details";
+  const unread = pendingDetails ?? 0;
+  const blind_spot = pendingDetails === null ? "" : "changes to details";
   const differs = `${absent} not in the mirror, ${changed} different, ${removed} no longer in the API`;
 
   function decideState(): [PartResult["state"], string] {

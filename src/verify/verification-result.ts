@@ -9,10 +9,12 @@ import type { Evidence } from "./evidence.js";
  * - `month`: the records in a calendar month
  * - `list`: a whole list without dates
  * - `unread`: a date range that has never been read
- * - `undated`: records that the API counts but does not return for any date range
+ * - `unreachable`: records that the API counts but does not return for any date range
  * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
  */
-type PartKind = "month" | "list" | "unread" | "undated" | "unexpected-dates";
+type PartKind = "month" | "list" | "unread" | "unreachable" | "unexpected-dates";
+
+type PrintedPartKind = Exclude<PartKind, "unreachable"> | "undated";
 
 export interface PartResult {
   kind: PartKind;
@@ -32,6 +34,7 @@ export interface RecordsResult extends CountSums {
   /** The number of unread records, excluding those dated before the floor. */
   unread?: number;
   future?: { records: number; until: string } | null;
+  /** The number of current records without a readable date. */
   undated?: number;
   /** True if the API's counts contradict each other, or if a list never settled. */
   unsettled?: boolean;
@@ -56,11 +59,18 @@ export interface VerificationResult extends RecordsResult {
   problems: Problem[];
 }
 
-/** A result as printed by `verify --json`, where the field `month` contains the name of a part. */
+/**
+ * A result as printed by `verify --json`. The field `month` contains the name of a part, and the kind `unreachable` is
+ * called `undated`.
+ */
 export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "readEvidence"> {
-  months: (Omit<PartResult, "part"> & { month: string })[];
+  months: (Omit<PartResult, "kind" | "part"> & { kind: PrintedPartKind; month: string })[];
   found: string[];
   evidence?: Evidence[] | undefined;
+}
+
+export function printedPartKind(kind: PartKind): PrintedPartKind {
+  return kind === "unreachable" ? "undated" : kind;
 }
 
 export function createUnprovenPart(kind: PartKind, name: string, why: string): PartResult {
@@ -99,7 +109,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
     });
   if (tableError !== null) problems.push({ kind: "tables", text: tableError });
   const dates = parts.find(({ kind }) => kind === "unexpected-dates");
-  const contradiction = parts.find(({ kind }) => kind === "undated" || kind === "list");
+  const contradiction = parts.find(({ kind }) => kind === "unreachable" || kind === "list");
   if (dates)
     problems.push({
       kind: "unexpected-dates",

@@ -20,7 +20,7 @@ import {
 } from "./view.js";
 
 /** The IDs of all hosts. Null stands for records without a host. */
-const hostIdsSql = `ids AS (
+const hostIdsSql = `host_ids AS (
       SELECT host_id AS id FROM roster
       UNION SELECT host_id AS id FROM orders
       UNION SELECT host_id AS id FROM recommendations
@@ -28,28 +28,28 @@ const hostIdsSql = `ids AS (
     )`;
 
 /** Sales by host. An empty string stands for a null ID, so that rows can be joined by equality. */
-const salesByHostSql = `sums AS (SELECT host_id, currency, ${orderFigureSumsSql} FROM order_figures GROUP BY host_id, currency),
-    sales AS (
+const salesByHostSql = `sales_by_currency AS (SELECT host_id, currency, ${orderFigureSumsSql} FROM order_figures GROUP BY host_id, currency),
+    sales_by_host AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
         sum(orders_without_total) AS orders_without_total,
         json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
         json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
-      FROM sums GROUP BY host_id ${materialized}
+      FROM sales_by_currency GROUP BY host_id ${materialized}
     )`;
 
-/** The API's all-time ranking. As in `sales`, an empty string stands for a null ID. */
-const allTimeRankingSql = `ranking AS (
+/** The API's all-time ranking. As in `sales_by_host`, an empty string stands for a null ID. */
+const allTimeRankingSql = `all_time_ranking AS (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
       FROM analytics_hosts GROUP BY host_id ${materialized}
     )`;
 
-const rosterMembersSql = `members AS (
+const rosterMembersSql = `roster_members AS (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
       FROM roster GROUP BY host_id ${materialized}
     )`;
 
-const recommendedProductsSql = `listed AS (
+const recommendedProductsSql = `recommended_products AS (
       SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
     )`;
 
@@ -89,14 +89,14 @@ export const hosts: View = {
       s.net_by_currency, s.commission_by_currency,
       r.clicks, r.buy_now_clicks,
       r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
-      coalesce(l.products, 0) AS recommended_products
-    FROM ids AS n LEFT JOIN members AS m ON m.host_id = n.id LEFT JOIN sales AS s ON s.host = coalesce(n.id, '')
-    LEFT JOIN ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN listed AS l ON l.host_id = n.id
+      coalesce(p.products, 0) AS recommended_products
+    FROM host_ids AS n LEFT JOIN roster_members AS m ON m.host_id = n.id LEFT JOIN sales_by_host AS s ON s.host = coalesce(n.id, '')
+    LEFT JOIN all_time_ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN recommended_products AS p ON p.host_id = n.id
     ORDER BY n.id`,
 };
 
 /** For each month, selects the ranking of all hosts that was read last. Entries without a host are combined. */
-const monthlyRankingsSql = `rankings AS (
+const monthlyRankingsSql = `monthly_rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
       round(sum(t.revenue), 6) AS ranking_revenue
@@ -132,20 +132,20 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
       r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
     FROM (SELECT host_id, month, currency, ${orderFigureSumsSql} FROM order_figures
       GROUP BY month, host_id, currency) AS m
-    LEFT JOIN rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
+    LEFT JOIN monthly_rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
 /** The highest commission of each order so far, by the host and currency that the order had at that time. */
-const highestCommissionsSql = `most AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
-      FROM versions WHERE orders GROUP BY record_id, host_id, currency ${materialized})`;
+const highestCommissionsSql = `highest_commissions AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
+      FROM order_versions WHERE orders GROUP BY record_id, host_id, currency ${materialized})`;
 
 /** The current commission of each order, and how much less that is than the order's highest commission. */
-const commissionPartsSql = `all_of AS (
+const commissionPartsSql = `commission_parts AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
           (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
-            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM most AS m)`;
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM highest_commissions AS m)`;
 
 export const commissionByHost: View = {
   name: "commission_by_host",
@@ -169,7 +169,7 @@ export const commissionByHost: View = {
     SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, currency, total(orders) AS orders,
         ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back
-      FROM all_of GROUP BY host_id, currency) AS c
+      FROM commission_parts GROUP BY host_id, currency) AS c
     WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
 };
 
@@ -193,7 +193,7 @@ export const contentByHost: View = {
     FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
 };
 
-const [oldRate, newRate] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
+const [oldRateSql, newRateSql] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
 
 export const rosterChanges: View = {
   name: "roster_changes",
@@ -218,11 +218,11 @@ WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
   reads: ["changes", "host_names", "roster", "roster_removed"],
   sql: `SELECT c.seen_changed_at AS seen_at,
       CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-      ${selectHost("r.host_id")}, ${oldRate} AS old, ${newRate} AS new,
+      ${selectHost("r.host_id")}, ${oldRateSql} AS old, ${newRateSql} AS new,
       c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
     FROM changes AS c JOIN (
         SELECT relationship_id, host_id FROM roster
         UNION ALL SELECT relationship_id, host_id FROM roster_removed
       ) AS r ON r.relationship_id = c.key
-    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${oldRate} IS NOT ${newRate})) ORDER BY c.change_id`,
+    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${oldRateSql} IS NOT ${newRateSql})) ORDER BY c.change_id`,
 };

@@ -2,10 +2,10 @@ import { numberFromSqlText } from "../util/numbers.js";
 import { materialized, orderFiguresSql } from "./view.js";
 
 /**
- * Common table expressions. `versions` contains the earlier versions of orders with their amounts. Each version is
+ * Common table expressions. `order_versions` contains the earlier versions of orders with their amounts. Each version is
  * valid from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
-export const orderVersionsSql = `forms AS (
+export const orderVersionsSql = `stored_versions AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${[
         selectMember("currency", "'text'"),
@@ -17,9 +17,9 @@ export const orderVersionsSql = `forms AS (
       ].join(",\n      ")}
     FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
       OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
-  versions AS (
+  order_versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, ${orderFiguresSql} FROM forms ${materialized})`;
+      host_id, ${orderFiguresSql} FROM stored_versions ${materialized})`;
 
 /**
  * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type
@@ -41,25 +41,25 @@ function selectAmount(name: string): string {
 }
 
 /**
- * Common table expressions. `covered` contains the coverage of orders after each run; a null `from_at` is replaced with
- * an empty string. `reads` contains only the coverage after runs that completed.
+ * Common table expressions. `order_coverage` contains the coverage of orders after each run; a null `from_at` is replaced with
+ * an empty string. `order_reads` contains only the coverage after runs that completed.
  */
-export const orderReadsSql = `covered AS (
+export const orderReadsSql = `order_coverage AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
     FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
-  reads AS (
-    SELECT * FROM covered WHERE outcome = 'done' ${materialized})`;
+  order_reads AS (
+    SELECT * FROM order_coverage WHERE outcome = 'done' ${materialized})`;
 
 /**
  * Returns SQL for the time at which a month was reported: the end of the first run that read the whole month after it
- * had ended, or null if there is no such run. Requires the common table expression `reads`.
+ * had ended, or null if there is no such run. Requires the common table expression `order_reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;
   const [start, end] = [`${firstDay} || 'T00:00:00.000Z'`, `date(${firstDay}, '+1 month')`];
-  return `(SELECT finished_at FROM reads WHERE from_at <= ${start}
+  return `(SELECT finished_at FROM order_reads WHERE from_at <= ${start}
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the end of the most recent covered range for orders. Requires the common table expression `covered`. */
-export const ordersReadUntilSql = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM covered))`;
+/** SQL for the end of the most recent covered range for orders. Requires the common table expression `order_coverage`. */
+export const ordersReadUntilSql = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM order_coverage))`;

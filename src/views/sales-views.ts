@@ -32,37 +32,37 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
  * SQL for the end of the covered range that contains the first day of a month. If no range contains that day, the
  * result is the end of the newest covered range.
  */
-const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM covered
+const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM order_coverage
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
 /** The daily sales. `month` is the day's month, and `nth` is the number of the day in that month. */
-const numberedDaysSql = `days AS (
+const numberedDaysSql = `numbered_days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized})`;
 
 /**
  * Each month with the month before it. `through` is the last day that has been read completely: 31 if the whole month
  * has been read, null if no day has.
  */
-const monthEndsSql = `ends AS (
+const monthEndsSql = `month_ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM days)) ${materialized})`;
+      FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM numbered_days)) ${materialized})`;
 
 /** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
-const monthlySumsSql = `months AS (
+const monthlySumsSql = `monthly_sums AS (
       SELECT month, currency, ${orderFigureSumsSql}, before, through,
         CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
-      FROM days LEFT JOIN ends USING (month) GROUP BY month, currency ${materialized})`;
+      FROM numbered_days LEFT JOIN month_ends USING (month) GROUP BY month, currency ${materialized})`;
 
 /**
  * The previous month's net through the same day. Null if part of that month has not been read. `SELECT 1 LIMIT 1` keeps
- * SQLite versions before 3.35 from recomputing `days` for each month.
+ * SQLite versions before 3.35 from recomputing `numbered_days` for each month.
  */
-const netBeforeSql = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM reads
+const netBeforeSql = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM order_reads
         WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
       THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
-      FROM (SELECT 1 LIMIT 1) JOIN days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
+      FROM (SELECT 1 LIMIT 1) JOIN numbered_days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
 
 export const salesByMonth: View = {
   name: "sales_by_month",
@@ -95,7 +95,7 @@ ORDER BY currency, month`,
   SELECT month, currency, ${orderFigureNamesSql},
     CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
     ${netBeforeSql} AS net_before
-  FROM months AS m ORDER BY month, currency`,
+  FROM monthly_sums AS m ORDER BY month, currency`,
 };
 
 export const refundsByMonth: View = {
@@ -148,9 +148,9 @@ export const restatements: View = {
   reads: ["orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReadsSql}
     SELECT month, currency, ${selectReportedAt("month")} AS reported_at,
-      0 + round(total(now) - total(difference), 6) AS net_reported, ${sumAmounts("now")} AS net_now,
+      0 + round(total(net) - total(difference), 6) AS net_reported, ${sumAmounts("net")} AS net_now,
       ${sumAmounts("difference")} AS difference, total(orders) AS orders
-    FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS now, NULL AS difference, 0 AS orders FROM sales_by_day
+    FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS net, NULL AS difference, 0 AS orders FROM sales_by_day
       UNION ALL SELECT month, currency, NULL, difference, 1 FROM restated_orders)
     GROUP BY month, currency HAVING reported_at IS NOT NULL ORDER BY month, currency`,
 };
@@ -160,30 +160,30 @@ const orderColumnsSql =
   "commission_amount, host_id";
 
 /** The current versions of orders that have changed or been removed since a month was first reported. */
-const currentVersionsSql = `now AS (
+const currentVersionsSql = `current_versions AS (
       SELECT *, ${orderFiguresSql} FROM (
         SELECT ${orderColumnsSql}, synced_at AS since_at, 1 AS present FROM orders
         UNION ALL SELECT ${orderColumnsSql}, removed_at, 0 FROM orders_removed)
-      WHERE since_at > (SELECT min(finished_at) FROM reads) ${materialized})`;
+      WHERE since_at > (SELECT min(finished_at) FROM order_reads) ${materialized})`;
 
-const reportedMonthsSql = `months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
-      FROM (SELECT month FROM now UNION SELECT month FROM versions) ${materialized})`;
+const reportedMonthsSql = `reported_months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
+      FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) ${materialized})`;
 
 /**
- * Each order in `now`, with the months whose sums it may have changed since they were reported: the order's current
+ * Each order in `current_versions`, with the months whose sums it may have changed since they were reported: the order's current
  * month, and its month when that month was reported. `version_id` is the order's version at that time.
  */
-const changedMonthsSql = `pairs AS (
+const changedMonthsSql = `changed_months AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
           WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
-      FROM (SELECT n.record_id, m.month, m.reported_at FROM now AS n JOIN months AS m ON m.month = n.month
+      FROM (SELECT n.record_id, m.month, m.reported_at FROM current_versions AS n JOIN reported_months AS m ON m.month = n.month
           WHERE n.since_at > m.reported_at
-        UNION SELECT n.record_id, m.month, m.reported_at FROM versions AS v
-          JOIN months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN now AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
+        UNION SELECT n.record_id, m.month, m.reported_at FROM order_versions AS v
+          JOIN reported_months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
+          JOIN current_versions AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
 
 /** The amount and currency of each order, both when its month was reported and now, and the kind of change. */
-const oldAndNewStatesSql = `states AS (
+const oldAndNewStatesSql = `old_and_new_states AS (
       SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
         v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
         n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
@@ -192,16 +192,17 @@ const oldAndNewStatesSql = `states AS (
           WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
           WHEN v.currency IS NOT n.currency THEN 'currency'
           WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
-      FROM pairs AS p JOIN now AS n ON n.record_id = p.record_id LEFT JOIN versions AS v ON v.version_id = p.version_id ${materialized})`;
+      FROM changed_months AS p JOIN current_versions AS n ON n.record_id = p.record_id
+      LEFT JOIN order_versions AS v ON v.version_id = p.version_id ${materialized})`;
 
 /**
  * The net of each order, both when its month was reported and now. Each amount counts in its own currency, so an order
  * whose currency has changed has two rows.
  */
-const restatedNetsSql = `restated AS (
+const restatedNetsSql = `restated_nets AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
-      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM states WHERE was_in
-        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM states WHERE is_in)
+      FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM old_and_new_states WHERE was_in
+        UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM old_and_new_states WHERE is_in)
       GROUP BY record_id, month, currency)`;
 
 export const restatedOrders: View = {
@@ -238,11 +239,13 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ab
   SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
     r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
     r.what, r.seen_at, ${selectHost("o.host_id")}
-  FROM restated AS r JOIN now AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
+  FROM restated_nets AS r JOIN current_versions AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
   ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
 };
 
-const [oldAmount, newAmount] = ["c.old", "c.new"].map((value) => `coalesce(${numberFromSqlText(value)}, 0)`);
+const [oldAmountSql, newAmountSql] = ["c.old", "c.new"].map(
+  (value) => `coalesce(${numberFromSqlText(value)}, 0)`,
+);
 
 const millisecondsBetweenSql = (from: string, to: string) =>
   `CAST(round((julianday(${to}) - julianday(${from})) * 86400000) AS INTEGER)`;
@@ -270,11 +273,11 @@ export const lateRefunds: View = {
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
   reads: ["changes", "host_names", "orders"],
   sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
-      round(${newAmount} - ${oldAmount}, 6) AS refunded_amount,
+      round(${newAmountSql} - ${oldAmountSql}, 6) AS refunded_amount,
       max(0, ${millisecondsBetweenSql("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
       max(0, (${millisecondsBetweenSql("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
       c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
     FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
     WHERE c.resource = 'orders' AND c.field = 'refund_amount'
-      AND ${newAmount} <> ${oldAmount} ORDER BY c.change_id`,
+      AND ${newAmountSql} <> ${oldAmountSql} ORDER BY c.change_id`,
 };

@@ -112,9 +112,9 @@ test.each([
   }
 });
 
-test("if copying a mirror fails for a different reason, the error is unchanged", () => {
+test("explainCopyError explains neither a busy mirror nor an error from another source", () => {
   for (const error of [failure("SQLITE_BUSY"), new Error("enough")])
-    expect(explainCopyError(error, "from.sqlite", "/copies")).toBe(error);
+    expect(explainCopyError(error, "from.sqlite", "/copies")).toBeUndefined();
 });
 
 test("a mirror and its copies have the same origin: the brand and the time of the first read", async () => {

@@ -12,6 +12,7 @@ import { expect, test } from "vitest";
 import {
   checkMirrorPath,
   checkNotReplaced,
+  createMirrorFolder,
   isWritable,
   mirrorFiles,
   moveLogFiles,
@@ -80,6 +81,15 @@ test("a relative link to a missing mirror is resolved from the real location of 
   expect(resolveMirrorPath(join(home, "link", "mirror.sqlite"))).toBe(
     join(realpathSync(home), "deep", "brand.sqlite"),
   );
+});
+
+test("the path of a mirror in a missing folder is resolved without creating that folder", () => {
+  const home = makeHome();
+  const path = join(home, "new", "folder", "mirror.sqlite");
+  expect(resolveMirrorPath(path)).toBe(join(realpathSync(home), "new", "folder", "mirror.sqlite"));
+  expect(existsSync(join(home, "new"))).toBe(false);
+  expect(createMirrorFolder(path)).toBe(resolveMirrorPath(path));
+  expect(existsSync(join(home, "new", "folder"))).toBe(true);
 });
 
 test("a file of 2 GiB is too large to be read into memory", () => {
