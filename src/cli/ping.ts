@@ -9,14 +9,21 @@ import { asBrandapiError } from "./error-output.js";
 import { TerminalReporter } from "./progress.js";
 
 /**
- * Checks a ping URL. The URL must use https, or http on a loopback host. It must not contain credentials, because the
- * program prints it.
- * @throws UsageError
+ * Parses a ping URL. The URL must use https, or http on a loopback host. It must not contain credentials, because the
+ * program prints it. Returns null for any other text.
  */
-export function parsePingUrl(text: string): string {
+function parsePingUrl(text: string): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  if (isSafe && url?.username === "" && url.password === "") return text;
+  return isSafe && url?.username === "" && url.password === "" ? url : null;
+}
+
+/**
+ * Returns the value of `--ping` unchanged, because `cron` prints it and `login` stores it.
+ * @throws UsageError if it is not a valid ping URL
+ */
+export function checkPingUrl(text: string): string {
+  if (parsePingUrl(text)) return text;
   throw new UsageError("The ping URL must be an HTTPS URL without a username or password.", {
     hint: "copy the complete URL from the service, such as https://hc-ping.com/UUID",
   });
@@ -25,22 +32,26 @@ export function parsePingUrl(text: string): string {
 /**
  * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first, then `URL`
  * if `work` succeeds, or `URL/fail` with the exit code as the body if it fails. A failed ping only causes a warning.
- * @param url the ping URL, or undefined to send no requests
+ * @param pingUrl the value of `--ping`, of `BRANDAPI_PING` or from the profile; undefined to send no requests
  * @returns the exit code from `work`
  */
 export async function withPings(
-  url: string | undefined,
+  pingUrl: string | undefined,
   flags: GlobalFlags,
   deps: Deps,
   work: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  if (!url) return await work();
+  if (!pingUrl) return await work();
   const reporter = new TerminalReporter(deps, flags);
-  const ping = (code: ExitCode | null) =>
-    sendPing(url, code, deps).catch((error: unknown) => {
+  const url = parsePingUrl(pingUrl);
+  if (!url) reporter.warn("no ping is sent, because the ping URL is not an HTTPS URL without credentials");
+  const ping = async (code: ExitCode | null) => {
+    if (!url) return;
+    await sendPing(url, code, deps).catch((error: unknown) => {
       if (error instanceof Stopped) return;
       reporter.warn(`the ping failed: ${classifyError(error, "the service")?.reason ?? errorReason(error)}`);
     });
+  };
   try {
     // After a signal during this ping, the service must still be notified that the run has failed.
     await deps.runGracefully(() => ping(null));
@@ -60,8 +71,8 @@ export async function withPings(
  * is one second.
  * @param code the exit code, or null when the run starts
  */
-async function sendPing(url: string, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
-  const address = new URL(parsePingUrl(url));
+async function sendPing(url: URL, code: ExitCode | null, { fetch, signal }: Deps): Promise<void> {
+  const address = new URL(url);
   const suffix = code === null ? "/start" : code === 0 ? "" : "/fail";
   address.pathname = address.pathname.replace(/\/*$/, suffix);
   const init: FetchOptions = code ? { method: "POST", body: String(code) } : {};

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { allProfilesOption, chooseResources, parsedOption } from "../cli/flags.js";
-import { parsePingUrl } from "../cli/ping.js";
+import { checkPingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath, platformFolder } from "../config/folders.js";
 import { describeMissingCredentials } from "../config/missing-credentials.js";
@@ -34,7 +34,7 @@ export function define(command: Command): void {
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
     .addOption(allProfilesOption())
-    .addOption(parsedOption("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", parsePingUrl));
+    .addOption(parsedOption("--ping <url>", "URL that the nightly sync pings (BRANDAPI_PING)", checkPingUrl));
 }
 
 export async function run(flags: CronFlags, { deps }: Context, names: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { type Command, Option } from "commander";
 import { fetchIdentity, type Identity, printIdentity } from "../cli/api-session.js";
 import { checkName, parsedOption } from "../cli/flags.js";
-import { parsePingUrl } from "../cli/ping.js";
+import { checkPingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { openPrompt } from "../cli/prompt.js";
 import { parseBaseUrl, parseKey } from "../config/credentials.js";
@@ -43,7 +43,7 @@ export function define(command: Command): void {
       parsedOption(
         "--ping <url>",
         "URL of a dead man's switch to ping when a sync starts and ends",
-        parsePingUrl,
+        checkPingUrl,
       ),
     )
     .addOption(

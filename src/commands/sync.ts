@@ -12,7 +12,7 @@ import {
   withChoices,
 } from "../cli/flags.js";
 import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } from "../cli/mirror-session.js";
-import { parsePingUrl, withPings } from "../cli/ping.js";
+import { checkPingUrl, withPings } from "../cli/ping.js";
 import { parseSpan } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -83,7 +83,7 @@ export function define(command: Command): void {
     .addOption(waitOption())
     .addOption(allProfilesOption())
     .addOption(
-      parsedOption("--ping <url>", "URL to ping when the run starts and ends (BRANDAPI_PING)", parsePingUrl),
+      parsedOption("--ping <url>", "URL to ping when the run starts and ends (BRANDAPI_PING)", checkPingUrl),
     );
   command
     .optionsGroup("Clicks (analytics-clicks):")
