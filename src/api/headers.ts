@@ -7,7 +7,7 @@ export interface ServerLimit {
 }
 
 /**
- * Reads the rate-limit headers. The API documentation does not name them, so all common variants are supported. If a
+ * Parses the rate-limit headers. The API documentation does not name them, so all common variants are supported. If a
  * response reports several limits, returns the one with the fewest remaining requests.
  */
 export function parseServerLimit(headers: HttpResponse["headers"], now: number): ServerLimit | null {
