@@ -80,11 +80,11 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
   const lockPath = `${resolveMirrorPath(path)}-lock`;
   const stats = statSync(lockPath, { throwIfNoEntry: false });
   if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
-  const lockedAt = stats.mtimeMs;
+  const lockedMs = stats.mtimeMs;
   const progress = existsSync(path) ? await readProgress(path) : null;
   // If the stored progress is older than the lock, it belongs to an earlier run that was killed.
-  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedAt);
-  return { started_at: formatInstant(lockedAt), progress: isCurrent ? progress : null };
+  const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedMs);
+  return { started_at: formatInstant(lockedMs), progress: isCurrent ? progress : null };
 }
 
 /**

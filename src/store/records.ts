@@ -136,6 +136,7 @@ export function createRecordComparison(mirror: Mirror, resource: Resource) {
   };
 }
 
+/** The columns of `records` that describe one version of a record. */
 export interface VersionRow {
   record_id: number;
   json: string;
@@ -155,6 +156,7 @@ export interface RecordRow extends VersionRow {
   dated_at: number | null;
 }
 
+/** A record that was parsed from its row. `parameters` are the request parameters that the record does not contain. */
 export interface ParsedRecord {
   recordId: number;
   value: JsonObject;

@@ -8,14 +8,14 @@ export function formatInstantOrNull(ms: number): string | null {
 }
 
 /** Formats an instant or an ISO 8601 timestamp for messages: `2026-01-31 12:00`. */
-export function formatMinute(at: string | number): string {
-  const text = typeof at === "number" ? formatInstant(at) : at;
+export function formatMinute(time: string | number): string {
+  const text = typeof time === "number" ? formatInstant(time) : time;
   return text.slice(0, 16).replace("T", " ");
 }
 
 /** Formats the start of a date range for messages: `2026-01-31`, or `2026-01-31 12:00` if it is not the start of a day. */
-export function formatStart(at: string): string {
-  return at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : formatMinute(at);
+export function formatStart(timestamp: string): string {
+  return timestamp.endsWith("T00:00:00.000Z") ? timestamp.slice(0, 10) : formatMinute(timestamp);
 }
 
 /** Formats a duration for messages: `45s`, `12m`, `5h`, `3d`. */

@@ -6,7 +6,7 @@ import {
   hostColumns,
   hostLabelColumn,
   hostUsernameColumn,
-  materialized,
+  materializedSql,
   monthColumn,
   orderCountColumns,
   orderFigureColumns,
@@ -34,23 +34,23 @@ const salesByHostSql = `sales_by_currency AS (SELECT host_id, currency, ${orderF
         sum(orders_without_total) AS orders_without_total,
         json_group_object(coalesce(currency, '?'), net_amount) AS net_by_currency,
         json_group_object(coalesce(currency, '?'), commission_amount) AS commission_by_currency
-      FROM sales_by_currency GROUP BY host_id ${materialized}
+      FROM sales_by_currency GROUP BY host_id ${materializedSql}
     )`;
 
 /** The API's all-time ranking. As in `sales_by_host`, an empty string stands for a null ID. */
 const allTimeRankingSql = `all_time_ranking AS (
       SELECT coalesce(host_id, '') AS host, sum(clicks) AS clicks, sum(buy_now_clicks) AS buy_now_clicks,
         sum(orders) AS orders, sum(sales) AS sales
-      FROM analytics_hosts GROUP BY host_id ${materialized}
+      FROM analytics_hosts GROUP BY host_id ${materializedSql}
     )`;
 
 const rosterMembersSql = `roster_members AS (
       SELECT host_id, max(commission_rate) AS commission_rate, max(campaigns_status) AS campaigns_status
-      FROM roster GROUP BY host_id ${materialized}
+      FROM roster GROUP BY host_id ${materializedSql}
     )`;
 
 const recommendedProductsSql = `recommended_products AS (
-      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materialized}
+      SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id ${materializedSql}
     )`;
 
 export const hosts: View = {
@@ -103,7 +103,7 @@ const monthlyRankingsSql = `monthly_rankings AS (
     FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
       SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
       ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
-    GROUP BY 1, 2 ${materialized})`;
+    GROUP BY 1, 2 ${materializedSql})`;
 
 export const hostsByMonth: View = {
   name: "hosts_by_month",
@@ -138,7 +138,7 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
 
 /** The highest commission of each order so far, by the host and currency that the order had at that time. */
 const highestCommissionsSql = `highest_commissions AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
-      FROM order_versions WHERE orders GROUP BY record_id, host_id, currency ${materialized})`;
+      FROM order_versions WHERE orders GROUP BY record_id, host_id, currency ${materializedSql})`;
 
 /** The current commission of each order, and how much less that is than the order's highest commission. */
 const commissionPartsSql = `commission_parts AS (

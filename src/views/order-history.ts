@@ -1,5 +1,5 @@
 import { numberFromSqlText } from "../util/numbers.js";
-import { materialized, orderFiguresSql } from "./view.js";
+import { materializedSql, orderFiguresSql } from "./view.js";
 
 /**
  * Common table expressions. `order_versions` contains the earlier versions of orders with their amounts. Each version is
@@ -16,10 +16,10 @@ export const orderVersionsSql = `stored_versions AS (
         selectMember("host_id", "'text'", "host.id"),
       ].join(",\n      ")}
     FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materialized}),
+      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materializedSql}),
   order_versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
-      host_id, ${orderFiguresSql} FROM stored_versions ${materialized})`;
+      host_id, ${orderFiguresSql} FROM stored_versions ${materializedSql})`;
 
 /**
  * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type
@@ -46,9 +46,9 @@ function selectAmount(name: string): string {
  */
 export const orderReadsSql = `order_coverage AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
-    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materialized}),
+    FROM sync_runs JOIN run_coverage USING (run_id) WHERE resource = 'orders' ${materializedSql}),
   order_reads AS (
-    SELECT * FROM order_coverage WHERE outcome = 'done' ${materialized})`;
+    SELECT * FROM order_coverage WHERE outcome = 'done' ${materializedSql})`;
 
 /**
  * Returns SQL for the time at which a month was reported: the end of the first run that read the whole month after it

@@ -5,7 +5,7 @@ import {
   currencyColumn,
   dayColumn,
   hostColumns,
-  materialized,
+  materializedSql,
   monthColumn,
   orderColumns,
   orderFigureColumns,
@@ -37,7 +37,7 @@ const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM order_coverage
 
 /** The daily sales. `month` is the day's month, and `nth` is the number of the day in that month. */
 const numberedDaysSql = `numbered_days AS (
-      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materialized})`;
+      SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materializedSql})`;
 
 /**
  * Each month with the month before it. `through` is the last day that has been read completely: 31 if the whole month
@@ -47,13 +47,13 @@ const monthEndsSql = `month_ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
         WHEN month < substr(unread, 1, 7) THEN 31
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
-      FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM numbered_days)) ${materialized})`;
+      FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM numbered_days)) ${materializedSql})`;
 
 /** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
 const monthlySumsSql = `monthly_sums AS (
       SELECT month, currency, ${orderFigureSumsSql}, before, through,
         CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
-      FROM numbered_days LEFT JOIN month_ends USING (month) GROUP BY month, currency ${materialized})`;
+      FROM numbered_days LEFT JOIN month_ends USING (month) GROUP BY month, currency ${materializedSql})`;
 
 /**
  * The previous month's net through the same day. Null if part of that month has not been read. `SELECT 1 LIMIT 1` keeps
@@ -164,10 +164,10 @@ const currentVersionsSql = `current_versions AS (
       SELECT *, ${orderFiguresSql} FROM (
         SELECT ${orderColumnsSql}, synced_at AS since_at, 1 AS present FROM orders
         UNION ALL SELECT ${orderColumnsSql}, removed_at, 0 FROM orders_removed)
-      WHERE since_at > (SELECT min(finished_at) FROM order_reads) ${materialized})`;
+      WHERE since_at > (SELECT min(finished_at) FROM order_reads) ${materializedSql})`;
 
 const reportedMonthsSql = `reported_months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
-      FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) ${materialized})`;
+      FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) ${materializedSql})`;
 
 /**
  * Each order in `current_versions`, with the months whose sums it may have changed since they were reported: the order's current
@@ -180,7 +180,7 @@ const changedMonthsSql = `changed_months AS (
           WHERE n.since_at > m.reported_at
         UNION SELECT n.record_id, m.month, m.reported_at FROM order_versions AS v
           JOIN reported_months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN current_versions AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materialized})`;
+          JOIN current_versions AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materializedSql})`;
 
 /** The amount and currency of each order, both when its month was reported and now, and the kind of change. */
 const oldAndNewStatesSql = `old_and_new_states AS (
@@ -193,7 +193,7 @@ const oldAndNewStatesSql = `old_and_new_states AS (
           WHEN v.currency IS NOT n.currency THEN 'currency'
           WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
       FROM changed_months AS p JOIN current_versions AS n ON n.record_id = p.record_id
-      LEFT JOIN order_versions AS v ON v.version_id = p.version_id ${materialized})`;
+      LEFT JOIN order_versions AS v ON v.version_id = p.version_id ${materializedSql})`;
 
 /**
  * The net of each order, both when its month was reported and now. Each amount counts in its own currency, so an order

@@ -67,7 +67,7 @@ export function isUtcTime(column: string): boolean {
  * A suffix for common table expressions that are used more than once. SQLite computes a table expression that ends in
  * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
-export const materialized = "LIMIT -1";
+export const materializedSql = "LIMIT -1";
 
 export const orderCountColumns: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
