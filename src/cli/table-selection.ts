@@ -76,9 +76,9 @@ export function useDataAsOf(
   asOfMs: number,
 ): void {
   const { notYetRead, withoutHistory, isRankingReplaced } = createAsOfTables(mirror, names, asOfMs);
-  for (const { resource, firstReadAt } of notYetRead)
+  for (const { resourceName, firstReadAt } of notYetRead)
     warn(
-      `${resource} was first read at ${firstReadAt}, so there is no data for an \`--as-of\` time before that`,
+      `${resourceName} was first read at ${firstReadAt}, so there is no data for an \`--as-of\` time before that`,
     );
   for (const name of withoutHistory)
     warn(

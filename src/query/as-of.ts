@@ -82,7 +82,7 @@ function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string):
 
 /** Describes the data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
-  notYetRead: { resource: string; firstReadAt: string }[];
+  notYetRead: { resourceName: string; firstReadAt: string }[];
   /** Tables without a history, in which rows that have changed since the requested time are missing. */
   withoutHistory: string[];
   /** True if the host ranking of the requested time was replaced later on the same day. */
@@ -113,15 +113,15 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
     db.exec(`CREATE TEMP VIEW ${quote(table)} AS ${selectEarlierRows(table, `'${asOf}'`)}`);
   createTempViews(db, () => true);
 
-  const resources = new Set(
+  const resourceNames = new Set(
     shapes
       .filter(({ name, resource }) => resource.keepsHistory || name === rankingTable)
       .map(({ resource }) => resource.name),
   );
   return {
-    notYetRead: [...resources].flatMap((resource) => {
-      const firstReadAt = readFirstReadEnd(mirror, resource);
-      return firstReadAt !== null && firstReadAt > asOf ? [{ resource, firstReadAt }] : [];
+    notYetRead: [...resourceNames].flatMap((resourceName) => {
+      const firstReadAt = readFirstReadEnd(mirror, resourceName);
+      return firstReadAt !== null && firstReadAt > asOf ? [{ resourceName, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),
     isRankingReplaced: withoutHistory.includes(rankingTable) && isRankingReplaced(mirror, asOf),

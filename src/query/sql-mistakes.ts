@@ -57,7 +57,7 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
     explainNumberOfStatements(error) ??
     explainOtherDialect(sql, error) ??
     explainSyntaxError(db, sql, error) ??
-    explainName(db, sql, error) ??
+    explainNameError(db, sql, error) ??
     {}
   );
 }
@@ -117,7 +117,7 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
   return { hint: `check the SQL just before \`${near}\`; \`brandapi tables\` lists the tables and views` };
 }
 
-function explainName(db: Database, sql: string, error: string): Mistake | undefined {
+function explainNameError(db: Database, sql: string, error: string): Mistake | undefined {
   if (error.startsWith("misuse of aggregate"))
     return {
       hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",

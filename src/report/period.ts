@@ -91,11 +91,11 @@ export function choosePeriod(
 }
 
 function chooseUntil(
-  { since, until }: { since: number | undefined; until: number | undefined },
+  { since: sinceMs, until: untilMs }: { since: number | undefined; until: number | undefined },
   reachedMs: number,
 ): string {
-  if (until !== undefined) return utcDay(until);
-  return since === undefined ? lastDayOfMonth(lastCompleteDay(reachedMs).slice(0, 7)) : utcDay(reachedMs);
+  if (untilMs !== undefined) return utcDay(untilMs);
+  return sinceMs === undefined ? lastDayOfMonth(lastCompleteDay(reachedMs).slice(0, 7)) : utcDay(reachedMs);
 }
 
 function lastCompleteDay(reachedMs: number): string {

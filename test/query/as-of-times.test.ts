@@ -176,7 +176,7 @@ test("the warnings for --as-of name resources that were first read later, and ta
   const limits = async (name: string, time: string) =>
     (await readAsOf(mirror, [name], time, "SELECT 1")).limits;
   const none = { notYetRead: [], withoutHistory: [], isRankingReplaced: false };
-  const first = (resource: string) => ({ resource, firstReadAt: at(2) });
+  const first = (resourceName: string) => ({ resourceName, firstReadAt: at(2) });
   const notYetRead = [first("roster"), first("analytics-hosts")];
   expect(await limits("hosts", at(2, -1))).toEqual({ ...none, notYetRead });
   expect(await limits("hosts", at(2))).toEqual(none);

@@ -70,8 +70,8 @@ export function openMonthlyRows(
 function readMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = shapesReadBy(table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
-  const run = Math.max(0, ...runs.map(({ run_id }) => run_id));
+  const runId = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
-  return { brand: readOwner(mirror)?.id ?? null, run, verified, through };
+  return { brand: readOwner(mirror)?.id ?? null, run: runId, verified, through };
 }
