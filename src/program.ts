@@ -207,8 +207,8 @@ function refuseInapplicableGlobalFlags(command: string, flags: GlobalFlags): voi
 }
 
 /**
- * Copies the global options that were passed to the command, because commander finds conflicting options only within
- * one command.
+ * Copies the global options to the command. Commander assigns a global option to the root, even if it was passed after
+ * the command's name, but finds conflicting options only within one command.
  */
 function copyGlobalOptions(root: Command, command: Command): void {
   for (const option of root.options) {
@@ -245,20 +245,21 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
     return exitCodes.done;
   }
   const loaded = await loadCommand(root, name, deps);
-  let exitCode: ExitCode = exitCodes.done;
-  loaded?.command.action(async () => {
-    const { command, run } = loaded;
-    const flags: GlobalFlags = command.optsWithGlobals();
-    refuseInapplicableGlobalFlags(command.name(), flags);
-    const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
-    exitCode = (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCode;
-  });
+  // Commander only checks and parses the arguments of a command that has an action.
+  loaded?.command.action(() => {});
   try {
     await root.hook("preSubcommand", copyGlobalOptions).parseAsync(argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
-    // Commander has already printed the help or the version, so this is not a failure.
+    // Commander has already printed the help or the version.
+    return exitCodes.done;
   }
-  return exitCode;
+  // `brandapi help` has already printed the help.
+  if (!loaded) return exitCodes.done;
+  const { command, run } = loaded;
+  const flags: GlobalFlags = command.optsWithGlobals();
+  refuseInapplicableGlobalFlags(command.name(), flags);
+  const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
+  return (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCodes.done;
 }

@@ -174,7 +174,10 @@ function decideEnd(
   return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
 }
 
-/** Decides how a run ends if the API denied access, depending on whether the mirror contains data of the resource. */
+/**
+ * Decides how a run ends if the API denied access. A run that leaves data in the mirror which no run updates anymore is
+ * incomplete. The first run of a resource that the user named fails instead, because the API's error is more useful.
+ */
 function decideDeniedOutcome(
   denial: Forbidden,
   facts: { isOptional: boolean; wasReadBefore: boolean; isReadNow: boolean },
@@ -182,9 +185,8 @@ function decideDeniedOutcome(
   const { isOptional, isReadNow, wasReadBefore } = facts;
   // If the key itself was rejected, the resource's data may still be available.
   if (failureScope(denial) !== "resource") return "failed";
-  if (wasReadBefore) return "incomplete";
-  if (!isOptional) return "failed";
-  return isReadNow ? "incomplete" : "skipped";
+  if (wasReadBefore || (isOptional && isReadNow)) return "incomplete";
+  return isOptional ? "skipped" : "failed";
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
