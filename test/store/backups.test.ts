@@ -30,7 +30,7 @@ test("if the mirror is missing, the hint names the newest backup in its backup f
   expect(backupName(path, times[0] ?? "", "-2")).toBe("acme-2-20261101T040000000Z.sqlite");
 });
 
-test("the last backup that a mirror has recorded is used only if the file exists", async () => {
+test("findLastBackup returns the backup that the mirror has recorded only if the backup file still exists", async () => {
   const mirror = await makeMirror();
   expect(findLastBackup(mirror)).toBeNull();
   const backup = { at: "2026-11-01T04:00:00.000Z", path: join(makeHome(), "elsewhere.sqlite") };
@@ -117,7 +117,7 @@ test("explainCopyError explains neither a busy mirror nor an error from another 
     expect(explainCopyError(error, "from.sqlite", "/copies")).toBeUndefined();
 });
 
-test("a mirror and its copies have the same origin: the brand and the time of the first read", async () => {
+test("the origin of a mirror consists of the brand and the time of the first read, so later reads do not change it", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeInfo(mirror, "brand_id", "b1"));
   expect(readOrigin(mirror)).toBeNull();

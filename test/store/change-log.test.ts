@@ -17,7 +17,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("each removal and each return of a record has its own change interval and its own version", async () => {
+test("each removal and each return of a record is stored with a separate change interval and as a separate version", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));
@@ -43,7 +43,7 @@ test("each removal and each return of a record has its own change interval and i
   ]);
 });
 
-test("the old value of a missing record was last seen before the record went missing", async () => {
+test("if a missing record returns with a new value, the change interval starts at the last read that returned the record", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
   const missing = new SyncState(mirror, "orders").missing;
@@ -53,7 +53,7 @@ test("the old value of a missing record was last seen before the record went mis
   expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);
 });
 
-test("a value cannot have been last seen before it was first read", async () => {
+test("if a value changes in two successive reads, the second change interval starts at the first of these reads", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(2));
   for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { requestedAt: Date.parse(at(day)) });
@@ -63,7 +63,7 @@ test("a value cannot have been last seen before it was first read", async () => 
   ]);
 });
 
-test("if a removed record returns as a faulty record, the change interval starts when the API last returned it", async () => {
+test("if the API returns a removed record for a wrong date, the change interval starts when the API last returned the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(1));
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });
@@ -73,7 +73,7 @@ test("if a removed record returns as a faulty record, the change interval starts
   expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
 });
 
-test("a new record without a readable date is logged in a list, but not in a resource that is read by date", async () => {
+test("a new record without a readable date is recorded as added in the roster, which has no dates, but not in orders", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], allDates(2));
   write(mirror, orders, [order("o1", { order_date: "soon" })], { requestedAt: Date.parse(at(3)) });

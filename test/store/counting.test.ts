@@ -72,7 +72,7 @@ test.each([
     );
 });
 
-test("countCurrent and countRemoved accept resources without dates and resources without records", async () => {
+test("countCurrent and countRemoved count the records of resources without dates, and return 0 if a resource has no records", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);
@@ -80,7 +80,7 @@ test("countCurrent and countRemoved accept resources without dates and resources
   expect(countRemoved(mirror, "orders")).toBe(rows(mirror, "SELECT 1 FROM orders_removed").length);
 });
 
-test("dates, IDs and keys are looked up only in the current records of a resource", async () => {
+test("the functions that look up dates, IDs and record keys ignore removed records and the records of other resources", async () => {
   const mirror = await makeMirror();
   const days = [3, 1, null, 2, null, 2.5];
   const dateOf = (n: number | null) => (n === null ? "soon" : new Date(first + n * day).toISOString());

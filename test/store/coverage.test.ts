@@ -18,7 +18,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const faulty = { recordIds: [1], fault: "a fault" };
 
-test("coverage merges a run's adjacent ranges, and replaces older reads of the same dates", async () => {
+test("adjacent date ranges that a run has read are merged, and replace older reads of the same dates", async () => {
   const mirror = await makeMirror();
   const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
     const state = new SyncState(mirror, orders.name);
@@ -45,10 +45,14 @@ test("coverage merges a run's adjacent ranges, and replaces older reads of the s
 });
 
 test.each([
-  ["a date at midnight (any time of that day)", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
-  ["a date without seconds (any time of that minute)", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
-  ["a date with seconds (any time of that second)", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
-])("%s counts as last read at the earliest read of its possible times", (_, date, last) => {
+  ["a date at midnight can be any time of that day", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
+  [
+    "a date without seconds can be any time of that minute",
+    "2026-11-05T10:30:00Z",
+    "2026-11-05T10:30:59.999Z",
+  ],
+  ["a date with seconds can be any time of that second", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
+])("%s, so findLastReadAt returns the earliest read of these times", (_, date, last) => {
   const [from, to] = [Date.parse(date), Date.parse(last)];
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
   const newer = { from, to: to - 1, requestedAt: late, runId: 2 };
@@ -70,7 +74,7 @@ test("a date with a fraction of a millisecond is covered by a range that ends in
   expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });
 
-test("a date belongs to the last read that contains it, whether or not the read was faulty", () => {
+test("if date ranges overlap, each date belongs to the latest read, whether or not that read was faulty", () => {
   const read = (from: number, to: number, runId: number) => ({ from, to, requestedAt: runId, runId });
   let dates: SyncedDates = { coverage: [], faultySlices: [] };
   dates = withCoveredRange(dates, read(0, 999, 1));
@@ -87,7 +91,7 @@ test("a date belongs to the last read that contains it, whether or not the read 
   });
 });
 
-test("storing covered and faulty date ranges replaces the stored ones, and keeps a range without a start open", async () => {
+test("storing the read and the faulty date ranges of a resource replaces the earlier ranges, and a range may have no start", async () => {
   const mirror = await makeMirror();
   const open = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 5_000, runId: 1 };
   const [covered, slice] = [
@@ -104,7 +108,7 @@ test("storing covered and faulty date ranges replaces the stored ones, and keeps
   expect(readFaultySlices(mirror, "orders")).toEqual([slice]);
 });
 
-test("only runs whose counts agreed, or that compare no counts, confirm the dates that they covered", async () => {
+test("dates count as confirmed if the run that read them found equal counts, or was complete and compared no counts", async () => {
   const mirror = await makeMirror();
   const runs = [
     { outcome: "done", differing: 0 },
@@ -127,7 +131,7 @@ test("only runs whose counts agreed, or that compare no counts, confirm the date
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
 });
 
-test("a run stores the covered dates of all runs as merged ranges, which replace the ranges that it stored before", async () => {
+test("copyCoverageToRun stores the dates that all runs have read as merged ranges, which replace the run's earlier ranges", async () => {
   const mirror = await makeMirror();
   const first = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 0, runId: 1 };
   const second = { from: 1_000, to: 1_999, requestedAt: 0, runId: 2 };

@@ -43,7 +43,7 @@ const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunitie
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
-test("a record's first details are not logged as a change, but later changes to details are", async () => {
+test("the first details of a campaign are not recorded as a change, but later changes to the details are", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
@@ -60,7 +60,7 @@ test("a record's first details are not logged as a change, but later changes to 
   ]);
 });
 
-test("the old value of a nested field was last seen by the last list read if the list returns it, and otherwise by the last details read", async () => {
+test("the change interval of a nested field starts at the last list that contained the field, or otherwise at the last details", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);
@@ -75,7 +75,7 @@ test("the old value of a nested field was last seen by the last list read if the
   ]);
 });
 
-test("a newer list item overwrites fields in the details, and removes fields that the list no longer returns", async () => {
+test("a newer list item overwrites fields of a campaign's details, and fields that the list no longer returns are removed", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -94,7 +94,7 @@ test("a newer list item overwrites fields in the details, and removes fields tha
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("a list item is compared with the previous list item, not with the details", async () => {
+test("a list item that equals the previous list item counts as unchanged, even if the campaign's details have more fields", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -104,7 +104,7 @@ test("a list item is compared with the previous list item, not with the details"
   expect(compare(listed, "c2")).toBe("absent");
 });
 
-test("a field that the list begins to return overwrites the same field in the details", async () => {
+test("if the campaign list begins to return a field, its value replaces the value from the campaign's details", async () => {
   const { mirror, write } = await campaigns();
   write({ id: "c1", title: "Spring" }, 1);
   write(detailed, 2, true);
@@ -112,7 +112,7 @@ test("a field that the list begins to return overwrites the same field in the de
   expect(present(mirror)).toMatchObject([{ value: { ...detailed, status: "DONE" } }]);
 });
 
-test("a field that the list has returned only once is removed, even if the details contained it before", async () => {
+test("if the list stops returning a field, the field is removed from the record, even if the details contained it first", async () => {
   const { mirror, write } = await campaigns();
   const withNote = { note: "a", ...listed };
   write(listed, 1);
@@ -122,7 +122,7 @@ test("a field that the list has returned only once is removed, even if the detai
   expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
 });
 
-test("removed records are not read, and current records can be selected by the end of their key", async () => {
+test("readCurrentRecords returns only records that are not removed, and with a suffix only those whose record key ends with it", async () => {
   const mirror = await makeMirror();
   writeRecords(
     mirror,
@@ -144,14 +144,19 @@ test("removed records are not read, and current records can be selected by the e
 });
 
 test.each([
-  ["the first part of its key", content, { source: "upload", id: "c1" }, "upload"],
-  ["its ID if the resource has no keys", analyticsHosts, { id: 7 }, "7"],
-  ["null if it has no ID", opportunities, { title: "Spring" }, null],
-])("the ID of a record in URLs is %s", (_, resource, value, expected) => {
+  [
+    "the source `upload` for a file with the record key `upload/c1`",
+    content,
+    { source: "upload", id: "c1" },
+    "upload",
+  ],
+  ["the field `id` as text if the resource has no key fields", analyticsHosts, { id: 7 }, "7"],
+  ["null if the record has no field `id`", opportunities, { title: "Spring" }, null],
+])("the ID with which a record is requested from the API is %s", (_, resource, value, expected) => {
   expect(apiIdOrNull(resource, value)).toBe(expected);
 });
 
-test("details that are separate records are grouped by the record to which they belong", async () => {
+test("readDetailIds groups the current survey results by the survey to which they belong", async () => {
   const mirror = await makeMirror();
   const results = { s1: [{ id: "a" }, { id: "b" }], s2: [{ id: "c" }, { id: "d" }] };
   for (const [survey_id, records] of Object.entries(results))

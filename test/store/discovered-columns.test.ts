@@ -29,12 +29,12 @@ test.each<[string, JsonObject, string[]]>([
     [long.slice(0, 63), `${long.slice(0, 61)}_2`],
   ],
   [
-    "has a suffix if another field has the same name",
+    "has a suffix if a different field already has a column with that name",
     { "a b": 1, a_b: 2, A_B: 3, C: 4, c: 5 },
     ["a_b", "a_b_2", "A_B_3", "C", "c_2"],
   ],
   [
-    "has a suffix if the mirror adds a column with that name",
+    "has a suffix if the program itself adds a column with that name",
     { row_id: 1, Synced_at: 2 },
     ["row_id_2", "Synced_at_2"],
   ],
@@ -44,7 +44,7 @@ test.each<[string, JsonObject, string[]]>([
     ["true_2", "False_2", "null_2", "current_date_2", "current_time_2", "current_timestamp_2"],
   ],
   ["includes the names of up to two enclosing objects", { a: { b: { c: 1, d: { e: 1 } } } }, ["a_b_c"]],
-])("the name of a discovered column %s", async (_, record, names) => {
+])("the name of the column for an undocumented field %s", async (_, record, names) => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", ...record }]);
   expect(giftColumns(mirror)).toEqual(["id", ...names]);
@@ -70,13 +70,13 @@ test.each([
   ["whose name contains a control character", { "fie\u001fld": 1 }],
   ["whose name contains a lone surrogate", { "fie\ud800ld": 1 }],
   ["in an object whose name contains a quotation mark", { a: { 'fie"ld': 1 } }],
-])("a field %s does not get a column", async (_, record) => {
+])("an undocumented field %s does not get a column", async (_, record) => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", ...record }]);
   expect(giftColumns(mirror)).toEqual(["id"]);
 });
 
-test("each renamed column is announced separately, and fields without a column are announced only once", async () => {
+test("a sync reports each field whose column has a different name, and only one message for all fields without a column", async () => {
   const mirror = await makeMirror();
   const deep = { a: { b: { c: { d: 1 } } } };
   expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([
@@ -92,7 +92,7 @@ test("each renamed column is announced separately, and fields without a column a
   expect(write(mirror, gifts, [{ id: 4, "x y": 3, ...deep }])).toEqual([]);
 });
 
-test("a field that becomes nested too deeply for a column is announced, even if it had a column as a scalar", async () => {
+test("a field with a column is reported if its value becomes an object that is nested too deeply for columns", async () => {
   const mirror = await makeMirror();
   expect(write(mirror, gifts, [{ id: 1, a: { b: { c: true } } }])).toEqual([]);
   expect(write(mirror, gifts, [{ id: 2, a: { b: { c: { d: 1 } } } }])).toEqual([
@@ -101,14 +101,18 @@ test("a field that becomes nested too deeply for a column is announced, even if 
 });
 
 test.each<[string, JsonObject, object]>([
-  ["that repeats a request parameter gets no second column", { survey_id: 17 }, { survey_id: "17" }],
   [
-    "with the string `undefined` gets a column",
+    "with the same value as the request parameter of that name gets no second column",
+    { survey_id: 17 },
+    { survey_id: "17" },
+  ],
+  [
+    "whose value is the string `undefined` gets a column",
     { note: "undefined" },
     { survey_id: "17", note: "undefined" },
   ],
   [
-    "that differs from the request parameter of the same name gets a second column",
+    "with a different value than the request parameter of that name gets a second column",
     { survey_id: "18" },
     { survey_id: "17", survey_id_2: "18" },
   ],
@@ -163,14 +167,14 @@ test("a declared column keeps its type, even if a record contains a boolean", as
   ]);
 });
 
-test("a field is stored in the column that a user has added to the table under the same name", async () => {
+test("if a user has added a column with the name of an undocumented field, the field is stored in that column", async () => {
   const mirror = await makeMirror();
   mirror.db.exec("ALTER TABLE gifts ADD COLUMN Color; ALTER TABLE gifts ADD COLUMN size");
   write(mirror, gifts, [{ color: "red", Size: 4 }]);
   expect(rows(mirror, "SELECT color, size FROM gifts")).toEqual([{ Color: "red", size: 4 }]);
 });
 
-test("a rebuild renames discovered columns that SQLite treats as literals", async () => {
+test("a rebuild of the tables renames columns whose names SQLite treats as literals, such as `true`", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: 1, live: true }]);
   mirror.db.exec("UPDATE discovered_columns SET name = 'True' WHERE name = 'live'");
@@ -178,7 +182,7 @@ test("a rebuild renames discovered columns that SQLite treats as literals", asyn
   expect(giftColumns(mirror)).toEqual(["id", "live"]);
 });
 
-test("temporary tables do not get new columns", async () => {
+test("an undocumented field of a record that is written to temporary tables does not get a column", async () => {
   const mirror = await makeMirror();
   const shapes = listTableShapes(gifts);
   createTables(mirror, shapes, "temp");

@@ -21,7 +21,7 @@ async function withUndatedOrder() {
   return { state, apply };
 }
 
-test("if a partial read replaces faulty date ranges, the undated records of those ranges are assigned to the new range", async () => {
+test("if an incomplete read replaces a faulty date range, records without a readable date are assigned to the new range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
   expect(state.faultySlices()).toEqual([
@@ -30,20 +30,20 @@ test("if a partial read replaces faulty date ranges, the undated records of thos
   expect(state.missing.all()).toEqual([]);
 });
 
-test("an undated record is marked as missing if a complete read of its faulty date range does not return it", async () => {
+test("a record without a readable date is marked as missing if a complete read of its faulty date range does not return it", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, faulty });
   expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
-test("an undated record is not marked as missing if a complete read of its faulty date range returns it", async () => {
+test("a record without a readable date is not marked as missing if a complete read of its faulty date range returns it", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, ids: [1], faulty });
   expect(state.missing.all()).toEqual([]);
 });
 
-test("a record that the API returned for a different date is marked as missing only if it is new and its own date was read before", async () => {
+test("if the API returns a record in a range without its date, it is missing only if it is new and its date was read before", async () => {
   const mirror = await makeMirror();
   const day = (n: number) => ({ from: n * 86_400_000, to: (n + 1) * 86_400_000 - 1 });
   const dates = ["1970-01-01T12:00:00Z", "1970-01-02T12:00:00Z", "1970-01-02T13:00:00Z"];

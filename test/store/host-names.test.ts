@@ -25,22 +25,26 @@ const namesOf = (mirror: Mirror) =>
   ).map((row) => `${row.read_at.slice(8, 10)} ${row.username} ${row.name}`);
 
 test.each<[string, Json, string]>([
-  ["the first and the last name", ada("Lace"), "01 ada Ada Lace"],
-  ["only the first name", ada(null), "01 ada Ada"],
-  ["only the last name", ada("Lace", null), "01 ada Lace"],
+  ["the first and the last name if both are present", ada("Lace"), "01 ada Ada Lace"],
+  ["the first name if the last name is null", ada(null), "01 ada Ada"],
+  ["the last name if the first name is null", ada("Lace", null), "01 ada Lace"],
   ["the first name if the last name is empty", ada(""), "01 ada Ada"],
   [
-    "the first and the last name rather than the display name",
+    "the first and the last name even if a display name is present",
     { ...ada("Lace"), name: "A." },
     "01 ada Ada Lace",
   ],
-  ["the display name", { ...ada(null, null), name: "A." }, "01 ada A."],
+  [
+    "the display name if the first and the last name are null",
+    { ...ada(null, null), name: "A." },
+    "01 ada A.",
+  ],
   [
     "null if none of the names is a string",
     { id: "h1", username: 5, first_name: 6, last_name: 7, name: 8 },
     "01 null null",
   ],
-])("a host's name is %s", async (_, host, expected) => {
+])("the stored name of a host is %s", async (_, host, expected) => {
   const mirror = await makeMirror();
   write(mirror, content, [{ source: "upload", id: "f", created_at: at(1), host }], { requestedAt: ms(1) });
   expect(namesOf(mirror)).toEqual([expected]);
@@ -65,7 +69,7 @@ test("a host's display name is not stored if last names are omitted", async () =
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("each change of a host's name is stored, from the first record of a response, but not if a record lacks the name", async () => {
+test("a host's new name is stored from the first record of a response, and a later record without the name does not change it", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(
@@ -90,7 +94,7 @@ test("each change of a host's name is stored, from the first record of a respons
   expect(namesOf(mirror)).toEqual([...expected, "08 ada Ada Next"]);
 });
 
-test("rebuilt host names include those in earlier versions of records, sorted by the time at which they were read", async () => {
+test("rebuilding the host names restores all names from current and earlier versions of records, in the order of the reads", async () => {
   const mirror = await makeMirror();
   const send = (day: number, key: string, last: string) =>
     writeRead(mirror, "orders", [order(key, { host: ada(last) })], { at: at(day) });
@@ -107,7 +111,7 @@ test("rebuilt host names include those in earlier versions of records, sorted by
   expect(namesOf(mirror)).toEqual(before);
 });
 
-test("opening a mirror rebuilds the host names only if they were derived by different rules", async () => {
+test("opening a mirror rebuilds the host names only if a different version of the rules derived them", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { host: ada("Lace") })]);
   mirror.db.exec("UPDATE host_names SET name = 'wrong'");
@@ -118,7 +122,7 @@ test("opening a mirror rebuilds the host names only if they were derived by diff
   expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
-test("readHosts finds every host in current records and earlier versions, and lists current and new names first", async () => {
+test("readHosts returns every host in current and earlier versions of records, with the current handle and newest name first", async () => {
   const mirror = await makeMirror();
   const host = (username: string, first_name: string | null) => ({
     id: "h1",

@@ -49,7 +49,7 @@ test("moving the log files of a mirror leaves its lock file in place", () => {
   expect(mirrorFiles(`${path}-old`).filter((file) => existsSync(file))).toEqual(moved);
 });
 
-test("a mirror in memory does not count as replaced if a file appears at its path, unlike a mirror in a different file", () => {
+test("a mirror in memory stays usable if a file appears at its path, but an open mirror file that was replaced is rejected", () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(path, "");
   expect(() => checkNotReplaced({ fileId: null, path })).not.toThrow();
@@ -57,7 +57,7 @@ test("a mirror in memory does not count as replaced if a file appears at its pat
   expect(() => checkNotReplaced({ fileId: "0:0", path })).toThrow("was replaced");
 });
 
-test("a mirror that is read into memory does not need its log, unless the log contains changes", async () => {
+test("reading a mirror into memory fails if its write-ahead log contains changes, and otherwise ignores the log", async () => {
   const path = await mirrorOfOrders();
   expect(readFileSync(path)[18]).toBe(2);
   const link = join(makeHome(), "link.sqlite");
@@ -73,7 +73,7 @@ test("a mirror that is read into memory does not need its log, unless the log co
   for (const name of [path, link]) expect(() => readIntoMemory(name)).toThrow("some of its data is in a log");
 });
 
-test("a relative link to a missing mirror is resolved from the real location of the link's folder", () => {
+test("a relative link to a missing mirror that is in a linked folder is followed from the folder's real location", () => {
   const home = makeHome();
   mkdirSync(join(home, "deep", "folder"), { recursive: true });
   symlinkSync(join("deep", "folder"), join(home, "link"));
@@ -92,14 +92,14 @@ test("the path of a mirror in a missing folder is resolved without creating that
   expect(existsSync(join(home, "new", "folder"))).toBe(true);
 });
 
-test("a file of 2 GiB is too large to be read into memory", () => {
+test("reading a mirror of 2 GiB into memory fails because the file is too large", () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(path, "");
   truncateSync(path, 2 ** 31);
   expect(() => readIntoMemory(path)).toThrow("larger than 2 GiB");
 });
 
-test("a missing file is not writable", () => {
+test("isWritable returns false for a missing file, and true for a new file", () => {
   const path = join(makeHome(), "mirror.sqlite");
   expect(isWritable(path)).toBe(false);
   writeFileSync(path, "");

@@ -77,7 +77,7 @@ test("with --wait, a command waits until the other run releases the lock, and th
   second.release();
 });
 
-test("a folder in place of the lock file is reported, and is not a running command", async () => {
+test("if a folder is in place of the lock file, locking fails, and the folder does not count as a running command", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   expect(await findRunningCommand(path)).toBeNull();
   mkdirSync(`${path}-lock`);
@@ -90,7 +90,7 @@ test("a folder in place of the lock file is reported, and is not a running comma
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("if another process only tests the lock, the error says that another run uses the mirror, without naming the run", async () => {
+test("if a process briefly tests the lock at the same time, the error says that another run uses the mirror, and names no command", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   (await lockMirror(path, { wait: false, clock, signal })).release();
   const tester = new Sqlite(`${path}-lock`).exec("BEGIN; SELECT * FROM sqlite_master");
@@ -106,7 +106,7 @@ test("looking for a running command does not create the folder of a missing mirr
   expect(existsSync(folder)).toBe(false);
 });
 
-test("a file of another program in place of the lock file is reported, and is not a running command", async () => {
+test("if a different program's file is in place of the lock file, locking fails, and the file does not count as a running command", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(`${path}-lock`, "x".repeat(600));
   const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
@@ -118,7 +118,7 @@ test("a file of another program in place of the lock file is reported, and is no
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("a running command is found through a symbolic link, even if its mirror is missing or unreadable", async () => {
+test("findRunningCommand finds the command that has locked a mirror, through a link too, even if the mirror is missing", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const link = join(makeHome(), "link.sqlite");
   const lock = await lockMirror(path, { wait: false, clock, signal });

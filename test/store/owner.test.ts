@@ -16,7 +16,7 @@ test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
   ["the mirror belongs to the key's brand, which has been renamed", { ...acme, name: "Basalt" }, undefined],
   ["the mirror belongs to the key's brand, but the profile does not", acme, other],
   ["the mirror has no brand, and the profile has the key's brand", null, acme],
-])("a key is accepted if %s", (_, owner, expected) => {
+])("an API key is accepted if %s", (_, owner, expected) => {
   expect(() => checkOwner(owner, acme, expected)).not.toThrow();
 });
 
@@ -24,12 +24,12 @@ test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
   ["the mirror belongs to another brand with the same name", "mirror", other, undefined],
   ["the mirror belongs to another brand, and only the profile to the key's brand", "mirror", other, acme],
   ["the mirror has no brand, and the profile belongs to another brand", "profile", null, other],
-])("a key is rejected if %s", (_, what, owner, expected) => {
+])("an API key is rejected if %s", (_, what, owner, expected) => {
   const message = `The ${what} belongs to another brand, Acme (b), but the key belongs to Acme (a).`;
   expect(() => checkOwner(owner, acme, expected)).toThrow(message);
 });
 
-test("a mirror's owner has the brand's ID as its name if no name is stored", async () => {
+test("if a mirror stores the ID of its brand but no name, the ID is used as the brand's name", async () => {
   const mirror = await makeMirror();
   expect(readOwner(mirror)).toBeNull();
   mirror.transaction(() => writeInfo(mirror, "brand_id", "a"));
@@ -38,7 +38,7 @@ test("a mirror's owner has the brand's ID as its name if no name is stored", asy
   expect(readOwner(mirror)).toEqual(acme);
 });
 
-test("opening a mirror with the key of another brand neither creates nor changes it", async () => {
+test("a command with the API key of a different brand neither creates nor changes the mirror", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   await expect(openMirror(path, { brands: { ofKey: acme, ofProfile: other } })).rejects.toThrow(
     "profile belongs",

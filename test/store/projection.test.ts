@@ -147,7 +147,7 @@ test.each<[string, string, Json, object[], string[]]>([
   expect(readUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
 });
 
-test("a changed record replaces its child rows, even if it has fewer of them, and leaves those of other records", async () => {
+test("a changed record with fewer line items replaces its own child rows, and keeps the child rows of other records", async () => {
   const mirror = await makeMirror();
   const items = (...skus: string[]) => ({ line_items: skus.map((sku) => ({ sku })) });
   write(mirror, orders, [order("o1", items("a", "b")), order("o2", items("c"))]);
@@ -158,7 +158,7 @@ test("a changed record replaces its child rows, even if it has fewer of them, an
   ]);
 });
 
-test("request parameters fill the columns of a record and of its child rows", async () => {
+test("request parameters such as the month are stored in columns of the record and of its child rows", async () => {
   const mirror = await makeMirror();
   const parameters = { period_start: "2026-10-01", group_by: "day" };
   const record = { period_start: "ignored", timeseries: [{ date: "2026-10-02", total_clicks: 3 }] };
@@ -170,16 +170,19 @@ test("request parameters fill the columns of a record and of its child rows", as
 });
 
 test.each([
-  ["`2026-09-30 23:30:00`", "2026-10-01T01:30:00+02:00", "2026-09-30", "2026-09", "2026-09-30 23:30:00"],
-  ["`2026-10-01 00:00:00`", "2026-10-01", "2026-10-01", "2026-10", "2026-10-01 00:00:00"],
-  ["null", "soon", null, null, null],
-  ["null", null, null, null, null],
-])(
-  "the columns order_date_utc, day and month contain %s for the order date %j",
-  async (_, date, ...expected) => {
-    const mirror = await makeMirror();
-    write(mirror, orders, [order("o1", { order_date: date })]);
-    const [row] = rows<object>(mirror, "SELECT day, month, order_date_utc FROM orders");
-    expect(Object.values(row ?? {})).toEqual(expected);
-  },
-);
+  [
+    "contain the UTC time, day and month",
+    "2026-10-01T01:30:00+02:00",
+    "2026-09-30",
+    "2026-09",
+    "2026-09-30 23:30:00",
+  ],
+  ["contain midnight of that day in UTC", "2026-10-01", "2026-10-01", "2026-10", "2026-10-01 00:00:00"],
+  ["are null", "soon", null, null, null],
+  ["are null", null, null, null, null],
+])("the columns order_date_utc, day and month %s if the order date is %j", async (_, date, ...expected) => {
+  const mirror = await makeMirror();
+  write(mirror, orders, [order("o1", { order_date: date })]);
+  const [row] = rows<object>(mirror, "SELECT day, month, order_date_utc FROM orders");
+  expect(Object.values(row ?? {})).toEqual(expected);
+});

@@ -51,7 +51,7 @@ test("the ranking history converts totals that the API sends as strings to numbe
   ]);
 });
 
-test("an unchanged row of the host ranking gets the time of its newest read, because its versions are not stored", async () => {
+test("synced_at of an unchanged row of the host ranking is the time of the newest read", async () => {
   const mirror = await makeMirror();
   for (const day of ["2026-11-01", "2026-11-02"])
     write(mirror, analyticsHosts, [row("a", 5)], { requestedAt: Date.parse(day) });
@@ -59,7 +59,7 @@ test("an unchanged row of the host ranking gets the time of its newest read, bec
 });
 
 test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
-  ["omits only the name of a forgotten host", "forgotten", "a", [null, "b!"]],
+  ["keeps the ID and the totals of a forgotten host, but not the handle", "forgotten", "a", [null, "b!"]],
   [
     "omits all handles if the ranking's handles are omitted",
     "omit",
@@ -85,7 +85,7 @@ test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
   ]);
 });
 
-test("a host without clicks is recorded when it enters and when it leaves the ranking, and rounding is not a change", async () => {
+test("a host without clicks is recorded on entering and leaving the ranking, and a rounding difference is not a change", async () => {
   const mirror = await makeMirror();
   const keep = (time: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(time), ranking));

@@ -58,7 +58,7 @@ async function filledMirror() {
   return mirror;
 }
 
-test("outdated tables are rebuilt from the records", async () => {
+test("opening a mirror with outdated tables rebuilds the tables from the records", async () => {
   const mirror = await filledMirror();
   indexTables(mirror, orders);
   const before = dump(mirror);
@@ -90,7 +90,7 @@ test("a table that a user dropped is recreated with all its rows", async () => {
   expect(dump(again).tables).toEqual(before.tables);
 });
 
-test("a rebuild keeps discovered columns, except those that are now declared", async () => {
+test("a rebuild of the tables keeps columns of undocumented fields, except fields that now have a declared column", async () => {
   const mirror = await filledMirror();
   const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
   const kept = () => rows(mirror, "SELECT id, color, nested_size, live FROM gifts ORDER BY record_id");
@@ -106,7 +106,7 @@ test("a rebuild keeps discovered columns, except those that are now declared", a
   ).toEqual([{ name: "note" }]);
 });
 
-test("a failed rebuild leaves the tables unchanged", async () => {
+test("if a record is not valid JSON, the rebuild of outdated tables fails and leaves the tables unchanged", async () => {
   const mirror = await filledMirror();
   fakeOlderShape(mirror);
   mirror.db.exec("UPDATE records SET json = 'not json' WHERE key = 'o1100'");
@@ -115,7 +115,7 @@ test("a failed rebuild leaves the tables unchanged", async () => {
   expect(rows(mirror, "SELECT id, currency_code FROM orders ORDER BY record_id")).toEqual(before);
 });
 
-test("tables that match the declarations are not rebuilt", async () => {
+test("opening a mirror does not rebuild tables whose columns match the declared columns", async () => {
   const mirror = await filledMirror();
   mirror.db.exec("UPDATE orders SET currency = 'untouched'");
   const again = await openMirror(mirror.path);
@@ -147,7 +147,7 @@ test("a rebuild of one resource leaves the months of other resources' versions u
   expect(mirror.selectValues("SELECT month FROM record_versions")).toEqual(["2026-10"]);
 });
 
-test("columns are outdated only if the declared columns of a table have changed, not if a table or view is missing", async () => {
+test("tables count as outdated if the declared columns of a table have changed, but not if a table or view is missing", async () => {
   const mirror = await filledMirror();
   mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items");
   expect(hasOutdatedColumns(mirror)).toBe(false);

@@ -11,31 +11,31 @@ import { makeMirror } from "../support/mirror.js";
 import { order, rows, write } from "./record-mirror.js";
 
 test.each([
-  ["the ID", orders, { id: "o1" }, "o1"],
-  ["the ID as a string if the ID is a number", orders, { id: 17 }, "17"],
+  ["an order is the order's ID", orders, { id: "o1" }, "o1"],
+  ["an order with a numeric ID is that ID as a string", orders, { id: 17 }, "17"],
   [
-    "the source and the ID, separated by a slash, if the resource is `content`",
+    "a file in `content` is the source and the ID, separated by a slash",
     content,
     { source: "upload", id: "c1" },
     "upload/c1",
   ],
   [
-    "unambiguous if a part of the ID contains a slash",
+    "a file in `content` is percent-encoded if the source or the ID contains a slash",
     content,
     { source: "a/b", id: "50%/c" },
     "a%2Fb/50%25%2Fc",
   ],
-  ["the ID unchanged, even if it contains a slash", orders, { id: "50%/c" }, "50%/c"],
-  ["the position if the resource has no IDs", analyticsHosts, { id: "a" }, "#4"],
-  ["the position if an undocumented record has no ID", gifts, { color: "red" }, "#4"],
+  ["an order is the unchanged ID, even if the ID contains a slash", orders, { id: "50%/c" }, "50%/c"],
   [
-    "the position if the ID of an undocumented record is neither a string nor a number",
-    gifts,
-    { id: { a: 1 } },
+    "a row of the host ranking is its position, because the ranking has no IDs",
+    analyticsHosts,
+    { id: "a" },
     "#4",
   ],
-  ["the position if the record is not an object", gifts, "red", "#4"],
-] as [string, Resource, Json, string][])("a record's key is %s", (_, resource, value, key) => {
+  ["a gift without an ID is its position in the list", gifts, { color: "red" }, "#4"],
+  ["a gift whose ID is an object is its position in the list", gifts, { id: { a: 1 } }, "#4"],
+  ["a gift that is a string instead of an object is its position in the list", gifts, "red", "#4"],
+] as [string, Resource, Json, string][])("the record key of %s", (_, resource, value, key) => {
   expect(recordKey(resource, value, 4)).toBe(key);
 });
 
@@ -59,7 +59,7 @@ test.each([
   expect(() => recordKey(resource, value, 0)).toThrow(message);
 });
 
-test("if any record in a response has no key, none of its records is written", async () => {
+test("if any record in a response has no ID, no record of that response is stored", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

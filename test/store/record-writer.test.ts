@@ -33,7 +33,7 @@ const dated = (id: string, order_date: string | null, total_amount = 10) =>
 const date = "2026-10-01T10:00:00.500Z";
 const earlier = "2026-10-01T09:59:59Z";
 
-test("the records of a response are written, and further copies of a record are skipped and returned", async () => {
+test("if a response contains a record several times, RecordWriter.write stores the first copy and returns the others", async () => {
   const { counts, mirror, write } = await writing(orders);
   const ids = (names: readonly string[]) => names.map((name) => dated(name, date));
   expect(write(ids(["o1", "o2", "o3"]))).toEqual({
@@ -67,7 +67,7 @@ test.each<["kept" | "replaced", string, string | null, string | null]>([
   expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
 });
 
-test("a record is removed once, and becomes current again even if its date is older", async () => {
+test("a second removal of a record changes nothing, and a removed record is current again if the API returns it with an older date", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {
@@ -99,7 +99,7 @@ test("RecordWriter.replace overwrites a mirrored record even with an older date,
   expect(mirror.selectValues("SELECT field FROM changes")).toEqual(["order_date"]);
 });
 
-test("a record that is read with different request parameters counts as changed", async () => {
+test("an unchanged record counts as changed if it was read with different request parameters", async () => {
   const { mirror, write } = await writing(analyticsClicks);
   const grouped = (group_by: string) => ({ parameters: { group_by } });
   write([{ total_clicks: 1 }], grouped("day"));
@@ -109,7 +109,7 @@ test("a record that is read with different request parameters counts as changed"
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
-test("the key of a record without an ID consists of a prefix and its position in the complete list", async () => {
+test("the record key of a record without an ID consists of a prefix and its position in the complete list", async () => {
   const { mirror, write } = await writing(gifts);
   write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
   expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([
@@ -119,7 +119,7 @@ test("the key of a record without an ID consists of a prefix and its position in
   ]);
 });
 
-test("a record's details are unchanged if the API returns them with a different order of fields", async () => {
+test("a record does not count as changed if the API returns its details with a different order of fields", async () => {
   const { counts, mirror, write, writer } = await writing(opportunities);
   const [listed, details] = [
     { id: "c1", title: "Spring" },

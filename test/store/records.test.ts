@@ -38,7 +38,7 @@ const cases: [string, Json, Json, object[]][] = [
     [{ field: "host_username", attribute: "host", old: "ada", new: "bo" }],
   ],
   [
-    "a removed object is one difference",
+    "an object that is replaced with null is one difference",
     { host: { id: "h1" } },
     { host: null },
     [{ field: "host", attribute: "host", old: '{"id":"h1"}', new: null }],
@@ -57,8 +57,8 @@ const cases: [string, Json, Json, object[]][] = [
       ["an empty list instead of an empty object", {}, []],
       ["an empty object instead of a number", 5, {}],
       ["a number instead of an empty object", {}, 5],
-      ["a longer list", [{ sku: "a" }], [{ sku: "a" }, { sku: "b" }]],
-      ["a list item with a different null field", [{ sku: null }], [{ title: null }]],
+      ["a list with an additional item", [{ sku: "a" }], [{ sku: "a" }, { sku: "b" }]],
+      ["a list item whose null field has a different name", [{ sku: null }], [{ title: null }]],
       ["a string instead of a list of items with IDs", [{ id: "a" }], "a"],
       ["a change in a list that contains an ID twice", [{ id: "a" }, { id: "a", n: 1 }], [{ id: "a" }]],
       ["a change in a list with numeric IDs", [{ id: 1 }], [{ id: 2 }]],
@@ -78,7 +78,7 @@ const cases: [string, Json, Json, object[]][] = [
     ],
   ]),
   [
-    "an item is compared by its ID, even if JavaScript objects have a member with that name",
+    "an item with the ID `constructor` is matched by its ID, like any other item",
     { a: [{ id: "constructor", n: 1 }] },
     { a: [{ id: "constructor", n: 2 }] },
     [{ field: "a.constructor.n", attribute: "a", old: "1", new: "2" }],
@@ -88,7 +88,7 @@ test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes)
   expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 
-test("list items are matched by ID in any order, and an added or removed item counts as one difference", () => {
+test("diffRecords matches list items by ID in any order, and counts an added or removed item as one difference", () => {
   const item = (id: string, status: string) => ({ id, status });
   expect(
     diffRecords(
@@ -103,7 +103,7 @@ test("list items are matched by ID in any order, and an added or removed item co
   ]);
 });
 
-test("a changed JSON column counts as one difference", () => {
+test("diffRecords reports a change inside a value that is stored as JSON as one difference", () => {
   expect(
     diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
   ).toEqual([{ field: "host_socials", attribute: "host", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
@@ -132,16 +132,20 @@ test.each([
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2"),
   ],
-])("a new signature in %s is not a difference", (_, resource, before, after) => {
+])("a record does not count as changed if only the signature changes in %s", (_, resource, before, after) => {
   expect(diffRecords(before, after, resource)).toEqual([]);
 });
 
 test.each([
-  ["the URL of a different file", "https://cdn.test/a.jpg?sig=1", "https://cdn.test/b.jpg?sig=2"],
-  ["the URL of a different server", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
-  ["a different string that is not a URL", "a?1", "a?2"],
-  ["null instead of a URL", "https://cdn.test/a.jpg?sig=1", null],
-])("%s is a difference", (_, old, now) => {
+  [
+    "its photo URL is replaced with the URL of a different file",
+    "https://cdn.test/a.jpg?sig=1",
+    "https://cdn.test/b.jpg?sig=2",
+  ],
+  ["the server in its photo URL changes", "https://cdn.test/a.jpg", "https://cdn2.test/a.jpg"],
+  ["its photo field changes and is not a URL", "a?1", "a?2"],
+  ["its photo URL is replaced with null", "https://cdn.test/a.jpg?sig=1", null],
+])("a record counts as changed if %s", (_, old, now) => {
   const before = order("o1", { product: { id: "p", cover_photo: old } });
   const after = order("o1", { product: { id: "p", cover_photo: now } });
   expect(diffRecords(before, after, orders)).toEqual([
@@ -149,7 +153,7 @@ test.each([
   ]);
 });
 
-test("a change to a list item is logged with the item's new URL signature", () => {
+test("if a list item without an ID changes, the recorded change contains the item's new URL signature", () => {
   const [before, after] = [
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2", "new.pdf"),
@@ -164,7 +168,7 @@ test("a change to a list item is logged with the item's new URL signature", () =
   ]);
 });
 
-test("a change to a list item with an ID is logged without the item's new URL signature", () => {
+test("if a list item with an ID changes, its new URL signature is not recorded as a change", () => {
   const assigned = (status: string, sig: number) => ({
     assignments: [{ id: "a", status, host: { profile_photo: `https://cdn.test/a.jpg?sig=${sig}` } }],
   });
@@ -173,12 +177,12 @@ test("a change to a list item with an ID is logged without the item's new URL si
   ]);
 });
 
-test("a new query string in a campaign's target URL counts as a change, unlike a new signature", () => {
+test("a new query string in a campaign's target URL counts as a change, unlike a new signature in a file's URL", () => {
   const target = (query: string) => ({ id: "p1", target_url: `https://shop.test/?${query}` });
   expect(diffRecords(target("utm=a"), target("utm=b"), opportunities)).toHaveLength(1);
 });
 
-test("a new URL signature is stored in the record and its row, but not logged as a change", async () => {
+test("a new URL signature is stored in the record and the table row, but not recorded as a change", async () => {
   const mirror = await makeMirror();
   const campaign = (n: number) => ({
     id: "p1",
@@ -214,7 +218,7 @@ test("a new URL signature is stored in the record and its row, but not logged as
   ]);
 });
 
-test("the first scalar value in an unknown field adds a column, even in a nested object", async () => {
+test("an undocumented field gets a column when a record first contains a scalar value in it, even in a nested object", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
   write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
@@ -226,7 +230,7 @@ test("the first scalar value in an unknown field adds a column, even in a nested
   expect(names).not.toContain("tags");
 });
 
-test("up to 300 discovered columns are added, which accept values of any type and never have the name of a predefined column", async () => {
+test("a table gets at most 300 columns for undocumented fields, which accept any value and never have a predefined name", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -249,7 +253,7 @@ test("up to 300 discovered columns are added, which accept values of any type an
   ]);
 });
 
-test("a new attribute is reported with its path, once per mirror", async () => {
+test("if the API sends a new attribute, its path is reported once per mirror", async () => {
   const mirror = await makeMirror();
   const grown = (id: string) =>
     order(id, {
@@ -266,7 +270,7 @@ test("a new attribute is reported with its path, once per mirror", async () => {
   expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-test("no message is printed when a value of an unexpected type is stored", async () => {
+test("values of an unexpected type are counted for each column when they are stored, without a message", async () => {
   const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -281,14 +285,14 @@ test("no message is printed when a value of an unexpected type is stored", async
   expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
-test("at most 100 new attributes are reported, and none for undocumented resources", async () => {
+test("at most 100 new attributes of a resource are reported, and none if the resource is undocumented", async () => {
   const mirror = await makeMirror();
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
   expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
   expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
-test("if only the order of a record's fields has changed, the record is not rewritten and no change is logged", async () => {
+test("if only the order of a record's fields has changed, the record is not rewritten and no change is recorded", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -340,9 +344,9 @@ test("if a record's date changes, the change interval starts at the last read th
 });
 
 test.each([
-  ["is logged as a change", false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
-  ["is not logged if it is faulty", true, []],
-])("a new record whose date has been read before %s", async (_, isFaulty, logged) => {
+  ["is recorded as added", false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
+  ["is not recorded as added if the API returned it for a wrong date", true, []],
+])("a new record whose date was read before %s", async (_, isFaulty, logged) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: at(2), whole: true });
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
@@ -350,7 +354,7 @@ test.each([
   expect(changes(mirror)).toEqual(logged);
 });
 
-test("records that were removed in the same run have separate change intervals once the API returns them again", async () => {
+test("if the API returns two removed records again, each has a change interval that starts at its own last read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

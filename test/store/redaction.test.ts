@@ -34,23 +34,33 @@ async function withRules(rules: { omit?: string[]; forgotten?: string[]; no_long
 }
 
 test.each<[string, { omit?: string[]; forgotten?: string[] }, Json, Json]>([
-  ["nothing without rules", {}, { a: 1 }, { a: 1 }],
+  ["nothing if no field is omitted and no host is forgotten", {}, { a: 1 }, { a: 1 }],
   [
-    "a field whose path ends with an omitted path",
+    "the field `user.host.name` if `host.name` is omitted",
     { omit: ["host.name"] },
     { host: { name: "x", name_kana: "x" }, name: "x", ghost: { name: "x" }, user: { host: { name: "x" } } },
     { host: { name_kana: "x" }, name: "x", ghost: { name: "x" }, user: { host: {} } },
   ],
   [
-    "a field of list items",
+    "the field `name` of each item in the list `items` if `items.name` is omitted",
     { omit: ["items.name"] },
     { items: [{ name: "x", n: 1 }] },
     { items: [{ n: 1 }] },
   ],
-  ["a field that is omitted for this resource", { omit: ["orders:name"] }, { name: "x", n: 1 }, { n: 1 }],
-  ["no field that is omitted for another resource", { omit: ["roster:name"] }, { name: "x" }, { name: "x" }],
   [
-    "everything but the ID of a forgotten host",
+    "the field `name` of an order if `orders:name` is omitted",
+    { omit: ["orders:name"] },
+    { name: "x", n: 1 },
+    { n: 1 },
+  ],
+  [
+    "nothing from an order if `roster:name` is omitted",
+    { omit: ["roster:name"] },
+    { name: "x" },
+    { name: "x" },
+  ],
+  [
+    "every field of a forgotten host except the ID",
     { forgotten: ["h1", "7"] },
     {
       host: { id: "h1", name: "x" },
@@ -62,7 +72,7 @@ test.each<[string, { omit?: string[]; forgotten?: string[] }, Json, Json]>([
     { host: { id: "h1" }, hosts: [{ id: 7 }, { id: "h2", name: "y" }] },
   ],
   [
-    "the host's fields of an object with the ID of a forgotten host",
+    "fields such as `host_name` from an object whose `host_id` is the ID of a forgotten host",
     { forgotten: ["h1"] },
     [
       { host_id: "h1", host_name: "x", host_identity: "x", ghost_name: "y", title: "y", id: "d1" },
@@ -81,41 +91,61 @@ const last = (name: string) => ({ last_name: name });
 
 test.each<[string, Json, Json, Json]>([
   [
-    "a field that is no longer omitted",
+    "adds the field to the stored record",
     { id: 1 },
     { id: 1, ...last("x"), other: 2 },
     { id: 1, ...last("x") },
   ],
-  ["no field that the record already has", last("old"), last("new"), last("old")],
-  ["a field of a nested object", { host: { id: 1 } }, { host: last("x") }, { host: { id: 1, ...last("x") } }],
+  ["does not change a value that is already stored", last("old"), last("new"), last("old")],
   [
-    "fields of list items with the same ID",
+    "adds the field to a nested object",
+    { host: { id: 1 } },
+    { host: last("x") },
+    { host: { id: 1, ...last("x") } },
+  ],
+  [
+    "adds the field to list items with the same ID",
     [{ id: 1 }, { id: 2 }, { id: 3 }],
     [{ id: 2, ...last("b") }, null, { id: 1, ...last("a") }],
     [{ id: 1, ...last("a") }, { id: 2, ...last("b") }, { id: 3 }],
   ],
   [
-    "fields of list items without IDs at the same position",
+    "adds the field to list items without IDs at the same position",
     [{}, {}, null, {}],
     [last("a"), last("b"), last("c")],
     [last("a"), last("b"), null, {}],
   ],
   [
-    "only the field with the path of the rule",
+    "adds only the field with exactly that path",
     { deals: [{ host: { id: 1 } }] },
     { deals: [{ host: { id: 1, name: "x" }, name: "x" }], host: { name: "x" } },
     { deals: [{ host: { id: 1, name: "x" } }] },
   ],
-  ["nothing if the stored value is not an object", { host: null }, { host: last("x") }, { host: null }],
-  ["nothing if the API's value is not an object", { host: { id: 1 } }, { host: null }, { host: { id: 1 } }],
-  ["nothing if the stored value is not a list", { host: {} }, { host: [last("x")] }, { host: {} }],
   [
-    "nothing if the API's value is not a list",
+    "keeps a stored null in place of the object around the field",
+    { host: null },
+    { host: last("x") },
+    { host: null },
+  ],
+  [
+    "keeps a stored object if the API returns null in its place",
+    { host: { id: 1 } },
+    { host: null },
+    { host: { id: 1 } },
+  ],
+  [
+    "keeps a stored object if the API returns a list in its place",
+    { host: {} },
+    { host: [last("x")] },
+    { host: {} },
+  ],
+  [
+    "keeps a stored list if the API returns an object in its place",
     { host: [{ id: 1 }] },
     { host: last("x") },
     { host: [{ id: 1 }] },
   ],
-])("restoring a record from the API's response adds %s", async (_, stored, sent, expected) => {
+])("if a field is no longer omitted, the next response of the API %s", async (_, stored, sent, expected) => {
   const restore = createRestorer(await withRules({ no_longer_omitted: ["last_name", "deals.host.name"] }));
   expect(restore(stored, sent, "orders")).toEqual(expected);
   expect(createRestorer(await withRules({}))(stored, sent, "orders")).toEqual(stored);
@@ -125,7 +155,7 @@ test.each([
   ["host.last_name", "title, last_name"],
   ["roster:last_name", "last_name"],
   ["roster:host.last_name", "roster:last_name"],
-])("omitting the field `%s` is covered by the omitted fields `%s`", (rule, rules) => {
+])("the field `%s` is already omitted if a profile omits the fields `%s`", (rule, rules) => {
   expect(isImpliedBy(rule, rules.split(", "))).toBe(true);
 });
 
@@ -133,7 +163,7 @@ test.each([
   ["last_name", "host.last_name"],
   ["last_name", "roster:last_name"],
   ["roster:last_name", "orders:last_name"],
-])("omitting the field `%s` is not covered by the omitted field `%s`", (rule, other) => {
+])("the field `%s` is not yet omitted if a profile omits only the field `%s`", (rule, other) => {
   expect(isImpliedBy(rule, [other])).toBe(false);
 });
 
@@ -174,7 +204,7 @@ async function withHosts() {
   return mirror;
 }
 
-test("forgetting a host redacts records, earlier versions, logged changes, names and the ranking", async () => {
+test("forgetting a host removes its data from records, earlier versions, recorded changes, host names and the ranking", async () => {
   const mirror = await withHosts();
   expect(findUnredacted(mirror)).toEqual([]);
   expect(loggedFields(mirror)).toEqual(["host", "host", "host_username", "total_amount"]);
@@ -197,34 +227,34 @@ test("forgetting a host redacts records, earlier versions, logged changes, names
   expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
 });
 
-test("a stored record that still contains a forgotten host is found, even if the program has just been started", async () => {
+test("a search for data that must be removed finds a stored record with the name of a forgotten host", async () => {
   const mirror = await withHosts();
   mirror.transaction(() => writeJsonInfo(mirror, "forgotten", ["host-1"]));
   expect(findUnredacted(mirror)).toEqual([{ id: 1, resource: "orders", key: "order-1" }]);
 });
 
-test("omitting an object deletes the logged changes to its fields, and counts the records of each resource", async () => {
+test("omitting the field `host` deletes the recorded changes to hosts, and reports how many records of each resource changed", async () => {
   const mirror = await withHosts();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: hostOf(1) }]);
   expect(redactMirror(mirror, [], ["host"])).toMatchObject({ total: 4, counts: { orders: 3, roster: 1 } });
   expect(loggedFields(mirror)).toEqual(["total_amount"]);
 });
 
-test("omitting a field keeps the logged changes to fields whose names start with the same letters", async () => {
+test("omitting the field `tag` keeps the recorded changes to the field `tagline`", async () => {
   const mirror = await makeMirror();
   for (const n of [1, 2]) writeRead(mirror, "orders", [anOrder(1, { tag: `${n}`, tagline: `${n}` })]);
   expect(redactMirror(mirror, [], ["tag"]).counts).toEqual({ orders: 1 });
   expect(loggedFields(mirror)).toEqual(["tagline"]);
 });
 
-test("omitting a field of one resource keeps the logged changes to other resources' records with the same key", async () => {
+test("omitting the host of orders keeps the recorded changes to hosts of roster records with the same record key", async () => {
   const mirror = await withHosts();
   for (const n of [1, 2]) writeRead(mirror, "roster", [{ relationship_id: "order-2", host: hostOf(n) }]);
   expect(redactMirror(mirror, [], ["orders:host"]).counts).toEqual({ orders: 3 });
   expect(loggedFields(mirror)).toEqual(["host_id", "host_username", "total_amount"]);
 });
 
-test("a field is omitted from the stored list item even if only the list, and not the details, contains the field", async () => {
+test("omitting a field removes it from a campaign's stored list item, even if the campaign's details lack the field", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "opportunities", [{ id: "c1", title: "Spring", note: "secret" }]);
   const store = new RecordWriter(mirror, opportunities, unrecordedRun(2));
@@ -234,7 +264,7 @@ test("a field is omitted from the stored list item even if only the list, and no
   expect(mirror.selectValue("SELECT list_json FROM records")).toBe('{"id":"c1","title":"Spring"}');
 });
 
-test("a changed list of omitted fields remembers the fields that it no longer covers", async () => {
+test("when a profile omits different fields, the mirror stores which fields are no longer omitted", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   expect([omitFields(mirror, []), readRedactedAfterRun(mirror)]).toEqual([null, null]);

@@ -49,7 +49,7 @@ test("removed records and their child rows are in separate tables, and only thes
   expect(() => all("SELECT removed_at FROM orders")).toThrow("no such column: removed_at");
 });
 
-test("the tables for removed records have all of the main table's columns, including discovered columns", async () => {
+test("the table for removed records has all columns of the main table, including columns of undocumented fields", async () => {
   const { all } = await withRemovals();
   const columns = (table: string) =>
     (all(`SELECT name FROM pragma_table_info('${table}')`) as { name: string }[]).map(({ name }) => name);

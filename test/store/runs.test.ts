@@ -55,7 +55,7 @@ function run(
   return runId;
 }
 
-test("the next run marks a killed run as stopped, and keeps its row count and earlier runs", async () => {
+test("the next run of a resource marks a killed run as stopped, and keeps the row count of the killed run", async () => {
   const mirror = await makeMirror();
   const done = run(mirror, 1, { outcome: "done" });
   updateRun(mirror, insertRun(mirror, "orders", at(1)), { rows_read: 100 });
@@ -123,7 +123,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("the last finished run is the last one that compared counts, and rows that later runs read count as interrupted", async () => {
+test("the last finished run is the last run that compared counts, and rows of later, unfinished runs count as interrupted", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
@@ -160,32 +160,32 @@ const insertCoverage = (resource: string) => `INSERT INTO coverage VALUES ('${re
 
 test.each([
   [
-    "a stored record",
-    "counts as read in part",
+    "orders with a stored record",
+    "read in part",
     orders,
     "INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '')",
   ],
-  ["covered dates", "counts as read in part", orders, insertCoverage("orders")],
-  ["a completed sync", "counts as synced completely", orders, insertRunSql("orders", "done")],
-  ["only a failed sync", "counts as unread", orders, insertRunSql("orders", "failed")],
-  ["only a completed sync of another resource", "counts as unread", orders, insertRunSql("roster", "done")],
+  ["orders with dates that were read", "read in part", orders, insertCoverage("orders")],
+  ["orders with a completed sync", "synced completely", orders, insertRunSql("orders", "done")],
+  ["orders with only a failed sync", "unread", orders, insertRunSql("orders", "failed")],
+  ["orders in a mirror with only a sync of the roster", "unread", orders, insertRunSql("roster", "done")],
   [
-    "covered dates of the list it belongs to",
-    "counts as read in part",
+    "survey results in a mirror whose surveys were read for some dates",
+    "read in part",
     surveyResults,
     insertCoverage("surveys"),
   ],
   [
-    "a completed sync of the list it belongs to",
-    "counts as synced completely",
+    "survey results in a mirror with a completed sync of surveys",
+    "synced completely",
     surveyResults,
     insertRunSql("surveys", "done"),
   ],
-])("a resource with %s %s", async (_, expected, resource, sql) => {
+])("%s count as %s", async (_, expected, resource, sql) => {
   const mirror = await makeMirror();
   mirror.db.exec(sql);
-  expect(hasBeenRead(mirror, resource)).toBe(expected !== "counts as unread");
-  expect(hasDoneSync(mirror, resource)).toBe(expected === "counts as synced completely");
+  expect(hasBeenRead(mirror, resource)).toBe(expected !== "unread");
+  expect(hasDoneSync(mirror, resource)).toBe(expected === "synced completely");
 });
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
@@ -222,7 +222,7 @@ test("a stored finding, such as unread records, applies only to the verify run t
   expect(applies("unread_only", 7)).toBe(false);
 });
 
-test("denied access is stored per resource until it is cleared", async () => {
+test("a denial of access is stored for the resource until the denial is cleared", async () => {
   const mirror = await makeMirror();
   const denial = { at: at(1), error: "no access", hint: null };
   writeAccessDenial(mirror, "orders", denial);
@@ -261,7 +261,7 @@ test("another process can read the current run's progress, but not an earlier ru
   expect(await findRunningCommand(mirror.path)).toBeNull();
 });
 
-test("a failed command that read nothing is recorded until the next command starts", async () => {
+test("the error of a command that failed before it read anything is stored until the next command starts", async () => {
   const mirror = await makeMirror();
   const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
   writeFailedCommand(mirror, failed);

@@ -18,7 +18,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, unrecordedRun, write } from "./record-mirror.js";
 
-test("a new attribute is announced as a note, and a renamed column as a warning", async () => {
+test("a sync prints a note about a new attribute, and a warning about a field whose column has a different name", async () => {
   const mirror = await makeMirror();
   const messages: string[] = [];
   const reporter = {
@@ -39,16 +39,20 @@ test("a new attribute is announced as a note, and a renamed column as a warning"
   ]);
 });
 
-test("a notice about the same subject is recorded only once", async () => {
+test("addNotice records only the first notice about a subject, so that a sync prints it only once", async () => {
   const mirror = await makeMirror();
   const add = (subject: string) => mirror.transaction(() => addNotice(mirror, subject, "2026"));
   expect([add("a"), add("b"), add("a")]).toEqual([true, true, false]);
 });
 
 test.each<[string, Resource, JsonObject]>([
-  ["a field without documented fields", roster, { relationship_id: "r", host: { socials: { tiktok: 1 } } }],
   [
-    "an item of a list whose fields become columns",
+    "an object whose fields are undocumented",
+    roster,
+    { relationship_id: "r", host: { socials: { tiktok: 1 } } },
+  ],
+  [
+    "a list item whose undocumented fields get columns",
     recommendations,
     { host: { id: "h" }, products: [{ note: 1 }] },
   ],
@@ -65,13 +69,13 @@ test.each<[string, Resource, JsonObject, string[]]>([
     ["assignments.host.tax"],
   ],
   [
-    "an item after one that is not an object",
+    "a list item that follows an item that is not an object",
     orders,
     order("o", { line_items: ["x", { tax: 1 }] }),
     ["line_items.tax"],
   ],
   [
-    "a record with the name of a request parameter",
+    "a record that also contains a field with the name of a request parameter",
     analyticsClicks,
     { group_by: "day", tax: 1 },
     ["group_by", "tax"],
@@ -81,12 +85,12 @@ test.each<[string, Resource, JsonObject, string[]]>([
   expect(messages.map((text) => /`(.*)`/.exec(text)?.[1])).toEqual(paths);
 });
 
-test("a new attribute that many records contain does not use up the limit of reported attributes", async () => {
+test("a new attribute in 100 records counts only once toward the limit of 100 reported attributes", async () => {
   const taxed = Array.from({ length: 100 }, (_, n) => order(`o${n}`, { tax: n }));
   expect(write(await makeMirror(), orders, [...taxed, order("last", { vat: 1 })])).toHaveLength(2);
 });
 
-test("the unexpected values of a record are replaced with it, and those of removed records are not counted", async () => {
+test("values of an unexpected type are no longer counted if their record is corrected or removed", async () => {
   const mirror = await makeMirror();
   const odd = { total_amount: "1", currency: 5, host: [] };
   write(mirror, orders, [order("o1", odd), order("o2", odd), order("o3", { host: null })]);
@@ -103,7 +107,7 @@ test("the unexpected values of a record are replaced with it, and those of remov
   expect(describeUnexpectedValues(mirror, "roster")).toBeNull();
 });
 
-test("a description names ten columns with unexpected values, and counts the others", async () => {
+test("the warning about unexpected values names at most ten columns, and states the number of other columns", async () => {
   const mirror = await makeMirror();
   const names = orders.fields.flatMap((field) =>
     field.kind === "scalar" && field.name !== "id" ? field.name : [],
@@ -129,7 +133,7 @@ test.each([
   expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
 });
 
-test("a column's values of several unexpected types are counted by type, and a rebuild finds them again", async () => {
+test("unexpected values in a column are counted for each type, and a rebuild of the table finds the same counts", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [
     order("o1", { currency: 5 }),
@@ -157,7 +161,7 @@ test("a column's values of several unexpected types are counted by type, and a r
   ]);
 });
 
-test("a rebuild does not record notices, so that the next sync still prints them", async () => {
+test("a rebuild of the tables does not record notices, so that the next sync still prints them", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { tax: 1 })]);
   mirror.db.exec("DELETE FROM notices");

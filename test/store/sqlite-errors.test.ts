@@ -29,13 +29,13 @@ test.each([
 });
 
 test.each(["malformed JSON", "unsupported file format"])(
-  "the SQLite error `%s` is classified as an invalid mirror",
+  "the SQLite error `%s` is reported as an invalid mirror file",
   (message) => {
     expect(sqliteProblemKind(failure("SQLITE_ERROR", message))).toBe("invalid");
   },
 );
 
-test("an error for which there is no explanation is returned unchanged", () => {
+test("explainSqliteError returns undefined for an error that does not concern the mirror file", () => {
   for (const error of [failure("SQLITE_ERROR", "no such table: x"), failure("ENOENT"), "reason"]) {
     expect(sqliteProblemKind(error)).toBeUndefined();
     expect(explainSqliteError(error)).toBeUndefined();

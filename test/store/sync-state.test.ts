@@ -8,7 +8,7 @@ import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
-test("before the first run, the stored sync state is empty, and only the oldest date to read can be set", async () => {
+test("before the first run, the sync state of a resource is empty, and the oldest date to read must be set before the options", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   expect([state.floor(), state.cursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
@@ -20,7 +20,7 @@ test("before the first run, the stored sync state is empty, and only the oldest 
   expect(() => mirror.transaction(() => state.setLastOptions(options))).toThrow("must set the floor");
 });
 
-test("the sync state stores the oldest date to read, the position of the audit, the options and the ignored filters", async () => {
+test("the sync state of a resource stores the oldest date to read, how far older records were checked, the options and the filters that the API ignores", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
@@ -49,7 +49,7 @@ test("the sync state stores the oldest date to read, the position of the audit, 
   ]);
 });
 
-test("a missing record was last seen when its date was last read, or when its mirrored version was first read", async () => {
+test("a missing record counts as last seen at the last complete read of its date, or otherwise when its version was stored", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));
@@ -79,7 +79,7 @@ async function withOrders(...dates: (number | null)[]) {
   return { mirror, state, missing };
 }
 
-test("a record is missing since the last read that returned it, until a read returns it again", async () => {
+test("a record that complete reads no longer return is stored as missing, with its last read, until a read returns it again", async () => {
   const { mirror, missing, state } = await withOrders(12 * hour);
   const read = (requestedAt: number, ids: number[]) =>
     mirror.transaction(() =>
@@ -94,7 +94,7 @@ test("a record is missing since the last read that returned it, until a read ret
   expect(missing()).toEqual([]);
 });
 
-test("a complete list covers all dates up to its request, and marks every record that is not in it as missing", async () => {
+test("a complete read of a list marks all dates up to the request as read, and all records that it did not return as missing", async () => {
   const { mirror, state } = await withOrders(-day, 5 * day, null, 0);
   mirror.transaction(() => state.applyList({ ...reading, requestedAt: day, ids: [4] }));
   expect(state.coverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);
@@ -105,7 +105,7 @@ test("a complete list covers all dates up to its request, and marks every record
   ]);
 });
 
-test("missing and removed records are not counted, neither in a range nor with a status", async () => {
+test("SyncState.count excludes missing and removed records, in a date range and for a status such as cancelled", async () => {
   const { mirror, state } = await withOrders(0, hour, 2 * hour, 3 * hour);
   const cancelled = filterBits(orders).find(({ name }) => name === "cancelled")?.bit;
   const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
@@ -117,7 +117,7 @@ test("missing and removed records are not counted, neither in a range nor with a
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);
 });
 
-test("the API's totals are stored for the days that one run has read completely, even in several parts", async () => {
+test("the API's daily totals are stored for the days that one run has read completely, even in several parts", async () => {
   const { mirror, state } = await withOrders();
   const totals = (count: number): TotalsByDay =>
     new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));
@@ -137,7 +137,7 @@ test("the API's totals are stored for the days that one run has read completely,
   expect(state.storedTotals.all().get("1970-01-02")).toEqual({ count: 12, amounts: [2, 2.5] });
 });
 
-test("stored totals are deleted for the days with changed records, and an incomplete read stores no totals", async () => {
+test("an incomplete read deletes the stored daily totals of days with changed records, and stores no new totals", async () => {
   const { mirror, state } = await withOrders();
   const range = { from: 0, to: 4 * day - 1 };
   const totals: TotalsByDay = new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count: n, amounts: [] }]));

@@ -230,7 +230,7 @@ test("the table check compares only the given resources", async () => {
   expect(await compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
 });
 
-test("the table check stops between two batches of records when its signal aborts", async () => {
+test("a table check that Ctrl-C aborts stops before the next batch of records", async () => {
   const reason = new Error("stopped");
   const mirror = await filled(1_050);
   const stop = new AbortController();

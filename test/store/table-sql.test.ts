@@ -11,7 +11,7 @@ import { order, write } from "./record-mirror.js";
 const shapeOf = (resource: Resource, name: string) =>
   listTableShapes(resource).find((shape) => shape.name === name) ?? expect.fail();
 
-test("columns have the SQLite type of their values, so that they compare and sort as such", async () => {
+test("table columns have the SQLite type of their values, so that numbers are sorted as numbers and text as text", async () => {
   const mirror = await makeMirror();
   const select =
     "SELECT name || ' ' || type FROM pragma_table_info(?) WHERE name IN (SELECT value FROM json_each(?))";
