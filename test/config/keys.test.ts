@@ -42,7 +42,7 @@ function failing({ answersMe }: { answersMe: boolean }): NonNullable<ProgramOpti
 }
 
 test.each(Object.entries(sources))(
-  "a key from %s is redacted in all output, and rejected as an argument",
+  "a key from %s is redacted in all output, and a command with that key as an argument is rejected",
   async (_, given) => {
     const home = makeHome();
     const { env, flags } = given(home);
@@ -85,7 +85,7 @@ test("a command with --key-file ~/key exits with code 3 if there is no home dire
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("a key is redacted from the error message even if other users can read the key file", async () => {
+test("a key that was passed as an argument is not printed, even if the key file with that key is rejected", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });
@@ -133,13 +133,16 @@ test.each([
   ["a resource with spaces", ["sync", words]],
   ["an option with spaces", ["sync", "orders", `--${words}`]],
   ["the value of --until", ["sync", "orders", `--until=${words}`, "--verbose"]],
-])("no output repeats more than 40 characters that were passed as %s", async (_, argv) => {
-  const { code, out, err } = await brandapi(argv);
-  expect([2, 3]).toContain(code);
-  expect(out + err).not.toContain(id);
-  expect(out + err).not.toContain("battery");
-  expect(err).toMatch(/^brandapi: /);
-});
+])(
+  "a text of more than 40 characters, which could be a key, is not printed if it is passed as %s",
+  async (_, argv) => {
+    const { code, out, err } = await brandapi(argv);
+    expect([2, 3]).toContain(code);
+    expect(out + err).not.toContain(id);
+    expect(out + err).not.toContain("battery");
+    expect(err).toMatch(/^brandapi: /);
+  },
+);
 
 test("a key file that is a named pipe is read only once", async () => {
   const brand = makeBrand();

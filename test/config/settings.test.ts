@@ -337,7 +337,7 @@ test.each(
   expect(error.message + error.hint).not.toContain("brk_");
 });
 
-test("a key has at most 16,384 characters", async () => {
+test("a key of 16,384 characters is accepted, and a longer key is rejected", async () => {
   const deps = (length: number) => world({ env: { BRANDAPI_KEY: "k".repeat(length) } });
   expect(readSettings({}, deps(16_384)).key).toHaveLength(16_384);
   expect(failure({}, deps(16_385)).exitCode).toBe(3);
@@ -387,7 +387,7 @@ test("a key file is rejected if its group or other users have any permission, ex
   expect(readSettings({ keyFile: "key" }, deps).key).toBe("brk_a");
 });
 
-test("the permissions of a device or pipe with a key are not checked", async () => {
+test("if a key file is a device or a pipe, its permissions are not checked", async () => {
   expect(failure({ keyFile: "/dev/null" }, world()).message).toBe(
     "The key from the file /dev/null is empty.",
   );
@@ -661,7 +661,7 @@ test.each([
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
-test("the hint for an unknown profile field is to remove it if it resembles no known field or sets a rate limit", () => {
+test("the hint for an unknown profile field is to remove it if the name resembles no known field or is `rate_limit`", () => {
   expect(unknownFieldHint("color")).toBe("remove it");
   for (const written of ["rate_limit", "rateLimit"])
     expect(unknownFieldHint(written)).toContain("remove it, and use `--rate-limit`");
@@ -731,7 +731,7 @@ test.each(["0", "-1", "1.5", "many", "60/min", "10000000"])(
   },
 );
 
-test("the rate limit `none` disables the limit", async () => {
+test("with the rate limit `none`, the number of requests per minute is not limited", async () => {
   expect(readSettings({}, world({ env: { BRANDAPI_RATE_LIMIT: "none" } })).rateLimit).toBeNull();
   expect(readSettings({ rateLimit: "none" }, world()).rateLimit).toBeNull();
   expect(parseRateLimit("9999999", "flag")).toBe(9_999_999);
@@ -765,7 +765,7 @@ test.each([
     "omit `--profile` to use",
   ],
   [
-    "states that two variables are ignored",
+    "states that BRANDAPI_KEY and BRANDAPI_BASE_URL are ignored",
     { BRANDAPI_KEY: "brk_env", BRANDAPI_BASE_URL: url("a") },
     {},
     "With `--profile`, BRANDAPI_BASE_URL and BRANDAPI_KEY are ignored.",
@@ -789,7 +789,7 @@ test.each([
   );
 });
 
-test("a profile is unknown only if other profiles are stored and its name is not `default`", async () => {
+test("a profile that is not stored is reported as unknown only if others are stored and its name is not `default`", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("a") } } });
   const env = { BRANDAPI_CONFIG_DIR: "~/.config/brandapi" };
   const messageFor = (profile: string) => {

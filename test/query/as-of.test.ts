@@ -210,7 +210,7 @@ test("query --as-of applies to a table regardless of how the statement refers to
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
 
-test("query --as-of rejects statements that cannot be run on an earlier state", async () => {
+test("query --as-of rejects statements that read tables without a history, or current tables such as `main.orders`", async () => {
   const { brand, before } = await syncTwice();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
   const refused = async (...words: string[]) => {

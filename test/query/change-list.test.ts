@@ -14,32 +14,44 @@ writeRead(mirror, "orders", [], { at: at(4), remove: ["order-2"] });
 const all: ChangeFilter = { resourceName: undefined, since: at(1) };
 
 test.each([
-  ["all changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
+  ["all four changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
   [
-    "only the newest changes if there are more than the limit",
+    "only the newest three of four changes if the limit is 3",
     all,
     3,
     ["refund_amount", "status", "removed"],
     4,
   ],
   [
-    "the changes of a resource",
+    "the changes to orders if the filter names orders",
     { ...all, resourceName: "orders" },
     9,
     ["currency", "refund_amount", "removed"],
     3,
   ],
   [
-    "only the newest change of a resource if the limit is 1",
+    "only the newest change to orders if the filter names orders and the limit is 1",
     { ...all, resourceName: "orders" },
     1,
     ["removed"],
     3,
   ],
-  ["the changes found by a run", { ...all, runId: 2 }, 9, ["currency", "refund_amount"], 2],
-  ["the changes found at or after a time", { ...all, since: at(3) }, 9, ["status", "removed"], 2],
+  [
+    "the changes that a run found if the filter names that run",
+    { ...all, runId: 2 },
+    9,
+    ["currency", "refund_amount"],
+    2,
+  ],
+  [
+    "the changes found at or after a time if the filter has that time",
+    { ...all, since: at(3) },
+    9,
+    ["status", "removed"],
+    2,
+  ],
 ] as const)(
-  "listChanges returns %s, sorted oldest first, and the total number of changes",
+  "listChanges returns %s, oldest first, and the number of all changes that match the filter",
   (_, filter, limit, kinds, total) => {
     const found = listChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
@@ -48,21 +60,26 @@ test.each([
 );
 
 test.each([
-  ["the order number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
-  ["null if it is an order without a number", "orders", { id: "x", order_number: null, title: "t" }, null],
-  ["its title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
-  ["its file name", "content", { id: "x", source: "upload", filename: "f", host: { username: "u" } }, "f"],
+  ["an order with its order number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
+  ["an order without an order number with null", "orders", { id: "x", order_number: null, title: "t" }, null],
+  ["a survey with its title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
   [
-    "the host's handle",
+    "a file with its file name",
+    "content",
+    { id: "x", source: "upload", filename: "f", host: { username: "u" } },
+    "f",
+  ],
+  [
+    "a roster record with the host's handle",
     "roster",
     { relationship_id: "x", host: { id: "h", username: "u", name: "n" }, code: "c" },
     "u",
   ],
-  ["its code", "codes", { id: "x", code: 7, name: "n" }, "7"],
-  ["its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
-  ["the host's name if it has no name itself", "gifts", { id: "x", host: { name: "h" } }, "h"],
-  ["null if it has no number, title, name, code or host", "gifts", { id: "x" }, null],
-] as const)("the label of a changed record is %s", async (_, resource, record, label) => {
+  ["a discount code with that code", "codes", { id: "x", code: 7, name: "n" }, "7"],
+  ["a gift with its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
+  ["a gift without a name with the host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
+  ["a gift without a name, title, code or host with null", "gifts", { id: "x" }, null],
+] as const)("the list of changes labels %s", async (_, resource, record, label) => {
   const mirror = await makeMirror();
   writeRead(mirror, resource, [record], { at: at(1), whole: true });
   writeRead(mirror, resource, [{ ...record, size: 1, status: "s", media_type: "m", currency: "USD" }], {

@@ -67,7 +67,7 @@ test("hosts_by_month contains the clicks and orders from the month's newest rank
   mirror.db.close();
 });
 
-test("the hosts view has one row per host with figures from the ranking, and one row for all orders without a host", async () => {
+test("the hosts view has one row per host with totals from the ranking, and one row for all orders without a host", async () => {
   const mirror = await makeMirror();
   const host = { id: "h1", username: "ada" };
   writeRead(mirror, "orders", [
@@ -125,7 +125,7 @@ test("the hosts view has one row per host with figures from the ranking, and one
   mirror.db.close();
 });
 
-test("commission_by_host computes the clawed-back commission from the highest and the current commission for each order", async () => {
+test("the clawed-back commission in commission_by_host is the decrease from each order's highest to its current commission", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });

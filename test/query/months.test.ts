@@ -95,7 +95,7 @@ test("sales_by_month compares a partially read month with the previous one up to
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
-test("sales_by_month compares a month up to the last complete day of the range that was read from the start of the month", async () => {
+test("if only the start of a month has been read, net_through in sales_by_month is the sum up to the last complete day", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, [...sinceFlag(Date.UTC(2026, 9, 1)), ...untilFlag(Date.UTC(2026, 9, 11, 6))]);
@@ -106,7 +106,7 @@ test("sales_by_month compares a month up to the last complete day of the range t
   });
 });
 
-test("in sales_by_month, a month is complete and compared with the next one only if it was read from its first millisecond on", async () => {
+test("sales_by_month marks a month as complete, and compares the next month with it, only if its first day has been read", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
@@ -122,7 +122,7 @@ test.each([
   ["the mirror starts", false],
   ["a gap ends", true],
 ])(
-  "if %s in the middle of the current month, net_through in sales_by_month includes all days before the last read",
+  "if %s in the middle of the current month, net_through in sales_by_month is the sum of the complete days since then",
   async (_, hasOlder) => {
     const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 8, 15) });
@@ -140,7 +140,7 @@ test.each([
   },
 );
 
-test("net_before in sales_by_month is null for a brand's first month", async () => {
+test("net_before, the amount of the previous month in sales_by_month, is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand);
@@ -167,7 +167,7 @@ test("sales_by_month marks a month as partial until a sync starts after the end 
   ]);
 });
 
-test("sales_by_month has a row without a month for orders without a readable date, so that its sums include all orders", async () => {
+test("sales_by_month has a row without a month for orders without a readable date, so that the sum of all rows includes every order", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })]);
   const rows = mirror.db.prepare("SELECT month, orders FROM sales_by_month").raw().all();
@@ -177,7 +177,7 @@ test("sales_by_month has a row without a month for orders without a readable dat
   ]);
 });
 
-test("net_before in sales_by_month is null if the previous month has no orders in that currency, and 0 if its net amount is 0", async () => {
+test("net_before in sales_by_month is null if the previous month has no orders in that currency, and 0 if those orders add up to 0", async () => {
   const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
   const orders = [
     orderAt("a", at(6, 3)),

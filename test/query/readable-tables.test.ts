@@ -108,10 +108,10 @@ test.each([
   ["late_refunds", "orders"],
   ["roster_changes", "roster"],
   ["hosts_by_month", "orders, analytics_clicks_periods, analytics_clicks_top_hosts"],
-])("`%s` contains data of the records in: %s", (name, tables) => {
+])("the rows of `%s` are derived from the records of these tables: %s", (name, tables) => {
   expect(shapesReadBy(name).map((shape) => shape.name)).toEqual(tables.split(", "));
 });
 
-test("`sync_runs` contains no data of records", () => {
+test("the rows of `sync_runs` are not derived from records", () => {
   expect(shapesReadBy("sync_runs")).toEqual([]);
 });

@@ -98,7 +98,7 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
-test("restated_orders lists an order that has moved to a month that has not been reported yet", async () => {
+test("restated_orders lists an order whose date has moved from a reported month to a month that is not reported yet", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october), orderAt("b", october)], now: november + hour });
   await syncOrders(brand, findAllChanges);
   brand.pass(2 * hour);
@@ -109,7 +109,7 @@ test("restated_orders lists an order that has moved to a month that has not been
   ]);
 });
 
-test("the restatements view ignores a change that was undone", async () => {
+test("if a refund was later undone, restatements reports no difference and restated_orders omits the order", async () => {
   const { brand } = await reportedOctober();
   for (const refund of [4, 0]) {
     brand.change("orders", "o1", { refund_amount: refund });
@@ -120,7 +120,7 @@ test("the restatements view ignores a change that was undone", async () => {
   expect(restatements(brand)).toMatchObject([{ net_reported: 69, net_now: 69, difference: 0, orders: 0 }]);
 });
 
-test("restated_orders omits an order that was withdrawn and returned unchanged", async () => {
+test("restated_orders omits an order that the API stopped returning and later returned unchanged", async () => {
   const { brand } = await reportedOctober();
   brand.withdraw("o1");
   await syncOrders(brand, findAllChanges);
@@ -131,7 +131,7 @@ test("restated_orders omits an order that was withdrawn and returned unchanged",
   expect(restated(brand)).toEqual([]);
 });
 
-test("reported_at in restatements is the end of the first sync for months before it, and the current month has no row", async () => {
+test("reported_at of months before the first sync is the end of that sync, and the current month has no row in restatements", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -171,7 +171,7 @@ test("reported_at in the restatements view is the end of the run that read the m
   ]);
 });
 
-test("reported_at in restatements ignores a run that began before the month's end, or that ended after the --as-of time", async () => {
+test("reported_at in restatements ignores a run that began before the end of the month, or ended after the time of --as-of", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);

@@ -32,10 +32,10 @@ writeRead(mirror, "orders", [], { at: "2026-11-02T00:00:00.000Z", remove: ["orde
 
 test.each([
   ["no filter", "1, 3, 2 (removed), 4 (removed)", {}],
-  ["the limit 0", "none", { limit: 0 }],
-  ["the limit 1", "1", { limit: 1 }],
-  ["the limit 3", "1, 3, 2 (removed)", { limit: 3 }],
-  ["the limit 9", "1, 3, 2 (removed), 4 (removed)", { limit: 9 }],
+  ["a limit of 0 rows", "none", { limit: 0 }],
+  ["a limit of 1 row", "1", { limit: 1 }],
+  ["a limit of 3 rows", "1, 3, 2 (removed)", { limit: 3 }],
+  ["a limit of 9 rows", "1, 3, 2 (removed), 4 (removed)", { limit: 9 }],
   ["the condition `currency = 'USD'`", "2 (removed), 4 (removed)", { where: "currency = 'USD'" }],
   ["the condition `1 -- all`", "1, 3, 2 (removed), 4 (removed)", { where: "1 -- all" }],
   [
@@ -61,7 +61,7 @@ test.each([
   );
 });
 
-test("rows of a child table are filtered by the date of their record, even if the record has been removed", () => {
+test("a date filter on order_line_items applies to the date of the order, even if the order has been removed", () => {
   const table = withRemovedRecords(resolveTable(mirror, "order_line_items"));
   const { batches } = openRows({ mirror, table, columns: ["order_id"], since: Date.UTC(2026, 9, 3) });
   expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);

@@ -195,7 +195,7 @@ test.each([
 });
 
 test.each("and as asc between collate desc else end from in is like or order then union when".split(" "))(
-  "a string followed by the keyword `%s` is not mistaken for text with an apostrophe",
+  "the hint for a syntax error after a string and the keyword `%s` does not mention an apostrophe",
   (keyword) => {
     for (const word of [keyword, keyword.toUpperCase()])
       expect(hintFor(`SELECT 'a'${word} 'b') 'c'`)).not.toContain("apostrophe");

@@ -15,32 +15,32 @@ db.unsafeMode().exec(`PRAGMA writable_schema = ON;
   PRAGMA writable_schema = RESET`);
 
 test.each([
-  ["SELECT 1 FROM virtual_table", "virtual_table"],
-  ["SELECT 1 FROM orders, roster", "orders, roster"],
-  ['SELECT 1 FROM [orders] a, `roster` b, "content" c', "content, orders, roster"],
-  ["SELECT 1 FROM (orders CROSS JOIN (SELECT host_id FROM Roster))", "orders, roster"],
-  ["SELECT count(*) FROM orders", "orders"],
-  ["SELECT 1 FROM orders WHERE host_id IN (SELECT host_id FROM roster)", "orders, roster"],
-  ["SELECT (SELECT max(id) FROM orders) UNION ALL SELECT 2 FROM roster -- FROM content", "orders, roster"],
-  ["WITH orders AS (SELECT 'FROM content' AS id FROM roster) SELECT id FROM orders", "roster"],
-  ["SELECT net_amount FROM sales_by_month", "sales_by_month"],
-  ["SELECT id FROM view_of_orders_and_hosts", "hosts, orders"],
-  ["SELECT value FROM orders, json_each(net_by_currency), hosts", "hosts, orders"],
-  ["SELECT name FROM sqlite_master", "sqlite_schema"],
-  ["SELECT r.json FROM records r", "records"],
-  ["SELECT b FROM generated", "generated"],
-  ["SELECT 1", "no table"],
-])("the statement `%s` reads: %s", (sql, list) => {
+  ["virtual_table", "SELECT 1 FROM virtual_table"],
+  ["orders, roster", "SELECT 1 FROM orders, roster"],
+  ["content, orders, roster", 'SELECT 1 FROM [orders] a, `roster` b, "content" c'],
+  ["orders, roster", "SELECT 1 FROM (orders CROSS JOIN (SELECT host_id FROM Roster))"],
+  ["orders", "SELECT count(*) FROM orders"],
+  ["orders, roster", "SELECT 1 FROM orders WHERE host_id IN (SELECT host_id FROM roster)"],
+  ["orders, roster", "SELECT (SELECT max(id) FROM orders) UNION ALL SELECT 2 FROM roster -- FROM content"],
+  ["roster", "WITH orders AS (SELECT 'FROM content' AS id FROM roster) SELECT id FROM orders"],
+  ["sales_by_month", "SELECT net_amount FROM sales_by_month"],
+  ["hosts, orders", "SELECT id FROM view_of_orders_and_hosts"],
+  ["hosts, orders", "SELECT value FROM orders, json_each(net_by_currency), hosts"],
+  ["sqlite_schema", "SELECT name FROM sqlite_master"],
+  ["records", "SELECT r.json FROM records r"],
+  ["generated", "SELECT b FROM generated"],
+  ["no table", "SELECT 1"],
+])("findReads finds %s in the statement: %s", (list, sql) => {
   const names = list === "no table" ? [] : list.split(", ");
   const read = findReads(db, sql);
   expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [] });
 });
 
 test.each([
-  ["SELECT count(*) FROM main.orders", "itself"],
-  ["SELECT count(*) FROM roster, main . [orders]", "itself"],
-  ["SELECT * FROM view_of_main_orders", "in its view"],
-])("the statement `%s` %s qualifies the table `orders` with a schema", (sql) => {
+  "SELECT count(*) FROM main.orders",
+  "SELECT count(*) FROM roster, main . [orders]",
+  "SELECT * FROM view_of_main_orders",
+])("findReads reports that `orders` is qualified with a schema, directly or in a view: %s", (sql) => {
   expect(findReads(db, sql)?.qualified).toEqual(["orders"]);
 });
 
@@ -59,7 +59,7 @@ test("findReads finds the tables of a statement with parameters", () => {
   expect(findReads(db, "SELECT id FROM orders WHERE id = :id LIMIT :n", values)?.names).toEqual(["orders"]);
 });
 
-test("findReads does not leave temporary tables behind", () => {
+test("findReads leaves no temporary tables in the database", () => {
   findReads(db, "SELECT 1 FROM orders");
   expect(db.prepare("SELECT name FROM temp.sqlite_schema").all()).toEqual([]);
 });

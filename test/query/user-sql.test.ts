@@ -88,17 +88,28 @@ test.each([
 });
 
 test.each([
-  ["SELECT 1", { id: "x" }, "The statement has no parameter `:id`. write `:id` where"],
+  [
+    "SELECT 1",
+    { id: "x" },
+    "that the statement has no parameter `:id`",
+    "The statement has no parameter `:id`. write `:id` where",
+  ],
   [
     "SELECT :ident",
     { id: "x" },
+    "to set `:ident` instead of `:id`",
     "The statement has no parameter `:id`. to set `:ident`, use `-p ident=VALUE`",
   ],
-  ["SELECT :id, :other", { id: "x" }, "The parameter `:other` has no value. add `-p other=VALUE`"],
-  ['SELECT "EUR"', {}, "should this be a string literal in single-quotes. "],
-  ["SELECT :id", {}, "The parameter `:id` has no value."],
-  ["SELECT ?", {}, "use named parameters such as `:month`"],
-])("query rejects `%s` with the parameters %j: %s", (sql, values, message) => {
+  [
+    "SELECT :id, :other",
+    { id: "x" },
+    "that `:other` has no value",
+    "The parameter `:other` has no value. add `-p other=VALUE`",
+  ],
+  ['SELECT "EUR"', {}, "to use single quotes", "should this be a string literal in single-quotes. "],
+  ["SELECT :id", {}, "that `:id` has no value", "The parameter `:id` has no value."],
+  ["SELECT ?", {}, "to use named parameters", "use named parameters such as `:month`"],
+])("the error for `%s` with the parameter values %j says %s", (sql, values, _, message) => {
   expect(errorOf(sql, new Map(Object.entries(values)))).toContain(message);
 });
 
@@ -139,7 +150,7 @@ test.each([
   });
 });
 
-test("a query that fails while rows are read reports the error of SQLite", () => {
+test("if a query fails while rows are read, the error contains the message from SQLite", () => {
   expect(() => resultOf("SELECT json(id) FROM orders")).toThrow("SQLite stopped at `query`: malformed JSON");
 });
 
@@ -180,14 +191,14 @@ test("a query result contains exact integers, and blobs in hexadecimal", () => {
 });
 
 test.each([
-  [0, 0],
-  [1, 1],
-  [2, 2],
-  [3, 2],
-])("with the limit %d, a query that finds 2 rows returns %d rows", (limit, count) => {
+  ["0 rows", "none", 0, 0],
+  ["1 row", "the first", 1, 1],
+  ["2 rows", "both", 2, 2],
+  ["3 rows", "both", 3, 2],
+])("with a limit of %s, a query that finds two rows returns %s", (_, _returned, limit, count) => {
   expect(resultOf("SELECT id FROM orders", new Map(), limit).rows).toHaveLength(count);
 });
 
-test("without a limit, a query returns all rows", () => {
+test("without a row limit, a query returns all rows", () => {
   expect(resultOf("SELECT id FROM orders").rows).toHaveLength(2);
 });
