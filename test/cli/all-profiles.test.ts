@@ -61,17 +61,17 @@ test.each([
   [0, "no run fails", []],
   [
     8,
-    "the first run fails with code 10 and the second with code 8",
+    "the first run fails with code 10 and the second with the more urgent code 8",
     [new MirrorStale("x"), new Incomplete("x")],
   ],
   [
     8,
-    "the first run fails with code 8 and the second with code 10",
+    "the first run fails with the more urgent code 8 and the second with code 10",
     [new Incomplete("x"), new MirrorStale("x")],
   ],
   [
     1,
-    "the first run fails with code 9 and the second with code 1",
+    "the first run fails with code 9 and the second with the more urgent code 1",
     [new MirrorBusy("x"), new BrandapiError("x")],
   ],
 ])("--all-profiles runs all profiles, and exits with code %i if %s", async (code, _, errors) => {

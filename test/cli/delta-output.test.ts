@@ -127,12 +127,12 @@ test("Delta commands report a table or a folder that does not exist", async () =
 });
 
 test.each([
-  ["export", 167, 169],
-  ["export --retain 2h", 1, 3],
-  ["export --retain 0s", 0.5, 1.5],
+  ["export", "168 hours", 167, 169],
+  ["export --retain 2h", "2 hours", 1, 3],
+  ["export --retain 0s", "the minimum of 1 hour", 0.5, 1.5],
 ])(
-  "%s --delta keeps files that were replaced %d h ago, and deletes files that were replaced %d h ago",
-  async (command, kept, deleted) => {
+  "`%s --delta` keeps replaced files for %s: %d h after their replacement they exist, and after %d h they are deleted",
+  async (command, _period, kept, deleted) => {
     const { mirrors, run, files } = await makeMachine("fern");
     await run("export orders");
     for (const mirror of mirrors)

@@ -30,18 +30,18 @@ const withCode = (message: string, code: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
 
 const scopes: Record<string, string> = {
-  "one resource": "resource",
+  "only one of several resources": "resource",
   "all further requests": "outage",
   "the entire command": "command",
 };
 
 test.each([
-  ["BrandapiError", 1, "defect", "one resource", new BrandapiError("x")],
-  ["UsageError", 2, "usage", "one resource", new UsageError("x")],
-  ["ConfigurationError", 3, "configuration", "one resource", new ConfigurationError("x")],
+  ["BrandapiError", 1, "defect", "only one of several resources", new BrandapiError("x")],
+  ["UsageError", 2, "usage", "only one of several resources", new UsageError("x")],
+  ["ConfigurationError", 3, "configuration", "only one of several resources", new ConfigurationError("x")],
   ["MirrorUnusable", 3, "mirror", "the entire command", new MirrorUnusable("x")],
   ["Unauthorized", 4, "unauthorized", "the entire command", new Unauthorized("x")],
-  ["Forbidden", 5, "forbidden", "one resource", new Forbidden("x")],
+  ["Forbidden", 5, "forbidden", "only one of several resources", new Forbidden("x")],
   [
     "Forbidden for all requests",
     5,
@@ -49,8 +49,8 @@ test.each([
     "the entire command",
     new Forbidden("x", { affectsAllRequests: true }),
   ],
-  ["PaymentRequired", 5, "plan", "one resource", new PaymentRequired("x")],
-  ["ApiUnavailable", 6, "unavailable", "one resource", new ApiUnavailable("x")],
+  ["PaymentRequired", 5, "plan", "only one of several resources", new PaymentRequired("x")],
+  ["ApiUnavailable", 6, "unavailable", "only one of several resources", new ApiUnavailable("x")],
   [
     "ApiUnavailable for all requests",
     6,
@@ -58,22 +58,28 @@ test.each([
     "all further requests",
     new ApiUnavailable("x", { affectsAllRequests: true }),
   ],
-  ["UnexpectedResponse", 7, "unexpected-response", "one resource", new UnexpectedResponse("x")],
-  ["UnsafeResponse", 7, "unexpected-response", "one resource", new UnsafeResponse("x")],
-  ["BadRequest", 7, "bad-request", "one resource", new BadRequest("x")],
-  ["NotFound", 7, "not-found", "one resource", new NotFound("x")],
-  ["Incomplete", 8, "incomplete", "one resource", new Incomplete("x")],
-  ["MirrorBusy", 9, "busy", "one resource", new MirrorBusy("x")],
-  ["MirrorStale", 10, "stale", "one resource", new MirrorStale("x")],
+  [
+    "UnexpectedResponse",
+    7,
+    "unexpected-response",
+    "only one of several resources",
+    new UnexpectedResponse("x"),
+  ],
+  ["UnsafeResponse", 7, "unexpected-response", "only one of several resources", new UnsafeResponse("x")],
+  ["BadRequest", 7, "bad-request", "only one of several resources", new BadRequest("x")],
+  ["NotFound", 7, "not-found", "only one of several resources", new NotFound("x")],
+  ["Incomplete", 8, "incomplete", "only one of several resources", new Incomplete("x")],
+  ["MirrorBusy", 9, "busy", "only one of several resources", new MirrorBusy("x")],
+  ["MirrorStale", 10, "stale", "only one of several resources", new MirrorStale("x")],
   ["Stopped by SIGHUP", 129, "stopped", "the entire command", new Stopped("SIGHUP")],
   ["Stopped by SIGINT", 130, "stopped", "the entire command", new Stopped("SIGINT")],
   ["Stopped by SIGTERM", 143, "stopped", "the entire command", new Stopped("SIGTERM")],
-])("the error %s has exit code %i and error code `%s`, and affects %s", (_, exitCode, code, scope, error) => {
+])("the error %s has exit code %i and error code `%s`, and stops %s", (_, exitCode, code, scope, error) => {
   expect([error.exitCode, error.code]).toEqual([exitCode, code]);
   expect(failureScope(error)).toBe(scopes[scope]);
 });
 
-test("a rejected key or IP address is distinguished from a resource that the key cannot access", () => {
+test("errors for a rejected key or IP address are distinguished from errors for a resource that the key cannot access", () => {
   const denied = new Forbidden("x");
   const blocked = new Forbidden("x", { affectsAllRequests: true });
   expect([new Unauthorized("x"), blocked, denied, new ApiUnavailable("x")].map(isKeyRejected)).toEqual([
@@ -226,7 +232,7 @@ test("a long argument is abbreviated only in usage errors, because other errors 
   expect(report(new ConfigurationError(`No mirror: ${long}`))).toBe(`brandapi: No mirror: ${long}\n`);
 });
 
-test("an argument `--json` after `--` does not enable JSON errors", () => {
+test("an argument `--json` after `--` is not an option, so errors are not printed as JSON", () => {
   const deps = testDeps();
   reportError(new BrandapiError("x"), scanCommandLine(["query", "--", "--json"]), deps);
   expect(deps.stdout.text).toBe("");
@@ -250,14 +256,14 @@ test("stack traces, including causes, are printed only with --verbose", () => {
   );
 });
 
-test("an argument that contains a key in use is rejected, and not repeated", async () => {
+test("a command-line argument that contains the configured API key is rejected, and the error does not repeat the key", async () => {
   const env = { BRANDAPI_KEY: "brk_secret", BRANDAPI_BASE_URL: "https://brand.test/api/brand/v1" };
   const { code, err } = await brandapi("sync xbrk_secretx", { env });
   expect([code, err]).toEqual([2, expect.stringContaining("An API key was passed on the command line")]);
   expect(err).not.toContain("brk_secret");
 });
 
-test("in messages, hints and stack traces, control characters are escaped, and keys are redacted", () => {
+test("in messages, hints and stack traces, control characters are escaped, and API keys are redacted", () => {
   const deps = testDeps();
   deps.apiKeys.add("brk_secret");
   const text = "brk_secret \u001b[2J";
@@ -323,7 +329,7 @@ const completed = (text: string, options: string) => {
 };
 
 test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(
-  "errors of a command with %s suggest: %s",
+  "after a command with %s fails, the hint repeats the options that apply: %s",
   (options, expected, text) => {
     expect(completed(text, options)).toBe(expected);
   },
@@ -338,7 +344,7 @@ test.each([
   ],
   ["--db b.sqlite", "run `brandapi status --db a.sqlite`"],
   ["--quiet", "run `brandapi sync orders`"],
-])("errors of a command with %s print this hint unchanged: %s", (options, text) => {
+])("after a command with %s fails, this hint is printed without added options: %s", (options, text) => {
   expect(completed(text, options)).toBe(text);
 });
 

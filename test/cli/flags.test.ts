@@ -14,7 +14,7 @@ import { formatInstant } from "../../src/util/timestamps.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
-test("the options that error messages depend on are found anywhere on an invalid command line", () => {
+test("on an invalid command line, the command, --json, --verbose, --profile, --db and --key-file are found in any position", () => {
   const argv = "--profile acme sync orders --db=m.sqlite --key-file k --json --verbose --unknown".split(" ");
   expect(scanCommandLine(argv)).toEqual({
     argv,
@@ -32,7 +32,7 @@ test("the options that error messages depend on are found anywhere on an invalid
   });
 });
 
-test("an option that parses its value rejects an empty value, and still parses other values", () => {
+test("rejectEmptyPathOrTime makes an option reject an empty value, and does not affect how other values are parsed", () => {
   const option = parsedOption("--at <time>", "a time", (text) => text.length);
   rejectEmptyPathOrTime(option);
   expect(option.parseArg?.("2026", undefined)).toBe(4);
@@ -44,7 +44,7 @@ test("a comma-separated list may contain spaces and empty items, and a repeated 
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });
 
-test("an option with a number accepts only digits, and any number up to its limit", () => {
+test("an option for a number accepts only digits, and rejects numbers above the option's maximum", () => {
   expect(createCountParser(65_535)("65535", "--port")).toBe(65_535);
   expect(() => createCountParser(65_535)("65536", "--port")).toThrow("`--port`");
   expect(parseCount("999999999", "--limit")).toBe(999_999_999);
@@ -59,17 +59,17 @@ test.each([
     "2026-10-01T12:00:00.000Z",
     "2026-10-01T12:00:00.000Z",
   ],
-  ["--since 2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z", "any later time"],
-  ["--until 9999-12-30", "any earlier time", "9999-12-30T23:59:59.999Z"],
-  ["--until 9999-12-31T00:00:00Z", "any earlier time", "any later time"],
+  ["--since 2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z", "the end of the data"],
+  ["--until 9999-12-30", "the start of the data", "9999-12-30T23:59:59.999Z"],
+  ["--until 9999-12-31T00:00:00Z", "the start of the data", "the end of the data"],
 ])("%s selects the range from %s to %s", (options, from, to) => {
   const [since, until] = [/--since (\S+)/, /--until (\S+)/].map((option) => option.exec(options)?.[1]);
   const range = parseRange({ since, until }, now);
-  expect(range.since === undefined ? "any earlier time" : formatInstant(range.since)).toBe(from);
-  expect(range.until === undefined ? "any later time" : formatInstant(range.until)).toBe(to);
+  expect(range.since === undefined ? "the start of the data" : formatInstant(range.since)).toBe(from);
+  expect(range.until === undefined ? "the end of the data" : formatInstant(range.until)).toBe(to);
 });
 
-test("named resources are selected in a fixed order, and without names all resources are selected", () => {
+test("a command processes the resources named on the command line in a fixed order, or all resources if none is named", () => {
   const namesOf = (...names: string[]) => chooseResources(names).resources.map(({ name }) => name);
   expect(namesOf("roster", "orders")).toEqual(["orders", "roster"]);
   expect(namesOf()).toEqual(resources.map(({ name }) => name));

@@ -23,7 +23,7 @@ async function identityOf(data: Json, times: { requestedAt?: number; serverTime?
   return await requestIdentity({ get: async () => response as never });
 }
 
-test("the response to /me is read as a brand and a key, and optional values may be missing", async () => {
+test("a brand and an API key are read from the response to /me, even if optional values are missing", async () => {
   expect(
     await identityOf({
       brand: { id: "b1", name: "Acme" },
@@ -51,11 +51,11 @@ test.each<[string, Json]>([
 });
 
 test.each([
-  ["no warning", "5 minutes ahead", 5 * minute, null],
-  ["no warning", "5 minutes behind", -5 * minute, null],
-  ["a warning", "6 minutes ahead", 6 * minute, "This machine's clock is 6m ahead of the API's."],
-  ["a warning", "6 minutes behind", -6 * minute, "This machine's clock is 6m behind the API's."],
-])("there is %s if the clock of this machine is %s", async (_, _clock, skew, clockWarning) => {
+  ["no warning", "5 minutes fast", 5 * minute, null],
+  ["no warning", "5 minutes slow", -5 * minute, null],
+  ["a warning", "6 minutes fast", 6 * minute, "This machine's clock is 6m ahead of the API's."],
+  ["a warning", "6 minutes slow", -6 * minute, "This machine's clock is 6m behind the API's."],
+])("the program prints %s if this machine's clock is %s", async (_, _clock, skew, clockWarning) => {
   const data = { brand: { id: "b1" }, key: { scopes: [] } };
   expect((await identityOf(data, { requestedAt: noon + skew })).clockWarning).toBe(clockWarning);
   expect((await identityOf(data, { requestedAt: noon + skew, serverTime: null })).clockWarning).toBeNull();
@@ -134,7 +134,7 @@ test("the hint for a rejected key names the source of the key", async () => {
   expect(await hintFor("login --key-stdin", {}, key)).toContain("hint: check the key for a typo");
 });
 
-test("the progress line estimates the remaining time from the rate limit", async () => {
+test("the progress line estimates 4 minutes for 120 requests at a rate limit of 30 requests per minute", async () => {
   const { env } = makeBrand();
   const deps = testDeps({ tty: true, columns: 100, env: { ...env, BRANDAPI_RATE_LIMIT: "30" } });
   const reporter = new TerminalReporter(deps, {});

@@ -111,7 +111,7 @@ test("errors from SQLite name the mirror, and other errors are not changed", asy
   expect(await explainMirrorError(bug, "m.sqlite")).toBe(bug);
 });
 
-test("a command that reads the mirror names misspelled variables, and explains missing and damaged mirrors", async () => {
+test("the error for a missing mirror corrects a misspelled variable name, and the error for a damaged one suggests a backup", async () => {
   const missing = await brandapi("tables", { env: { BRANDAPI_DATABASE: "m.sqlite" } });
   expect(missing.code).toBe(3);
   expect(missing.err).toMatch(

@@ -55,7 +55,7 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   lock.release();
 });
 
-test("a process that is killed while it locks the mirror leaves no journal behind", async () => {
+test("no SQLite journal file remains if a process is killed while it locks the mirror", async () => {
   const { path } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { clock: systemClock, signal });
@@ -138,7 +138,7 @@ test("the progress of a sync is stored in the mirror during the sync", async () 
   ]);
 });
 
-test("a sync that creates a mirror prints a note about it only if the path was passed with --db", async () => {
+test("a sync that creates a new mirror prints the mirror's path only if the path was passed with --db", async () => {
   const brand = makeBrand({ createsMirror: true });
   expect((await brand.run("sync roster")).err).not.toContain("new mirror");
   const created = `Creating a new mirror: ${join(brand.home, "x.sqlite")}`;
@@ -153,7 +153,7 @@ test("verify requires a mirror, and sends no request without one", async () => {
 });
 
 test.each([["sync roster"], ["sync --dry-run"]])(
-  "`brandapi %s` warns about unused settings, and exits with code 3 if the clock is wrong",
+  "`brandapi %s` warns about unknown settings, and exits with code 3 if this machine's clock is 6 minutes fast",
   async (command) => {
     const brand = makeBrand();
     const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT = "" } = brand.env;
@@ -168,7 +168,7 @@ test.each([["sync roster"], ["sync --dry-run"]])(
   },
 );
 
-test("the next sync applies a changed list of omitted fields, and warns about fields that it will store again", async () => {
+test("if the list of omitted fields has changed, the next sync applies the new list and warns about fields no longer omitted", async () => {
   const brand = makeBrand({ roster: [memberOf("r1"), memberOf("r2")] });
   const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key } = brand.env;
   const env = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home };

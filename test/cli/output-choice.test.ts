@@ -31,32 +31,32 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
 }
 
 test.each<[string, string, OutputFlags]>([
-  ["--csv", 'csv, stdout, delimiter ","', { csv: true }],
-  ["-o - --json", 'json, stdout, delimiter ","', { out: "-", json: true }],
-  ["-o /dev/stdout --ndjson", 'ndjson, stdout, delimiter ","', { out: "/dev/stdout", ndjson: true }],
-  ["--excel", 'csv, stdout, delimiter ",", for Excel', { excel: true }],
-  ["--decimal-comma", 'csv, stdout, delimiter ";", with decimal commas', { decimalComma: true }],
-  ["--delimiter tab", 'csv, stdout, delimiter "\\t"', { delimiter: "tab" }],
+  ["--csv", 'CSV to stdout, delimiter ","', { csv: true }],
+  ["-o - --json", "JSON to stdout", { out: "-", json: true }],
+  ["-o /dev/stdout --ndjson", "NDJSON to stdout", { out: "/dev/stdout", ndjson: true }],
+  ["--excel", 'CSV to stdout, delimiter ",", for Excel', { excel: true }],
+  ["--decimal-comma", 'CSV to stdout, delimiter ";", with decimal commas', { decimalComma: true }],
+  ["--delimiter tab", 'CSV to stdout, delimiter "\\t"', { delimiter: "tab" }],
   [
     "--decimal-comma --delimiter :",
-    'csv, stdout, delimiter ":", with decimal commas',
+    'CSV to stdout, delimiter ":", with decimal commas',
     { decimalComma: true, delimiter: ":" },
   ],
-  ["-o o.tsv", 'csv, file, delimiter "\\t"', { out: "o.tsv" }],
-  ["-o o.tsv --delimiter tab", 'csv, file, delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
+  ["-o o.tsv", 'CSV to a file, delimiter "\\t"', { out: "o.tsv" }],
+  ["-o o.tsv --delimiter tab", 'CSV to a file, delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
   [
     "-o o.tsv --decimal-comma",
-    'csv, file, delimiter "\\t", with decimal commas',
+    'CSV to a file, delimiter "\\t", with decimal commas',
     { out: "o.tsv", decimalComma: true },
   ],
-  ["-o sub/o.csv", 'csv, file, delimiter ","', { out: "sub/o.csv" }],
-  ["-o o.gz.csv", 'csv, file, delimiter ","', { out: "o.gz.csv" }],
-  ["-o O.CSV.GZ", 'csv, file, delimiter ",", compressed', { out: "O.CSV.GZ" }],
-  ["-o new/", 'csv, folder, delimiter ","', { out: "new/" }],
-  ["-o made, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made" }],
-  ["-o made.V2, which is an existing folder,", 'csv, folder, delimiter ","', { out: "made.V2" }],
-  ["-o made.JSON, which is an existing folder,", 'json, file, delimiter ","', { out: "made.JSON" }],
-])("the options %s select the output: %s", (_, expected, flags) => {
+  ["-o sub/o.csv", 'CSV to a file, delimiter ","', { out: "sub/o.csv" }],
+  ["-o o.gz.csv", 'CSV to a file, delimiter ","', { out: "o.gz.csv" }],
+  ["-o O.CSV.GZ", 'CSV to a file, delimiter ",", compressed', { out: "O.CSV.GZ" }],
+  ["-o new/", 'CSV to a folder, delimiter ","', { out: "new/" }],
+  ["-o made, an existing folder,", 'CSV to a folder, delimiter ","', { out: "made" }],
+  ["-o made.V2, an existing folder,", 'CSV to a folder, delimiter ","', { out: "made.V2" }],
+  ["-o made.JSON, although a folder has this name,", "JSON to a file", { out: "made.JSON" }],
+])("an export with %s writes %s", (_, expected, flags) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));
   const { format, destination, csv } = chooseOutput(flags, formats, deps);
@@ -68,8 +68,9 @@ test.each<[string, string, OutputFlags]>([
       destination.isCompressed &&
       "compressed",
   ].filter((option) => typeof option === "string");
-  const delimiter = `delimiter ${JSON.stringify(csv.delimiter)}`;
-  expect([format.name, destination.kind, delimiter, ...options].join(", ")).toBe(expected);
+  if (format.name === "csv") options.unshift(`delimiter ${JSON.stringify(csv.delimiter)}`);
+  const place = destination.kind === "stdout" ? "stdout" : `a ${destination.kind}`;
+  expect([`${format.name.toUpperCase()} to ${place}`, ...options].join(", ")).toBe(expected);
 });
 
 test.each<[string, OutputFlags]>([
@@ -161,7 +162,7 @@ test.each([
   ["|", "|"],
   ["tab", "\t"],
 ])(
-  "a CSV parser reads unchanged values from an export with the delimiter `%s`",
+  "values that contain delimiters are unchanged if a CSV export with the delimiter `%s` is parsed",
   async (argument, delimiter) => {
     const db = await mirrorOf(300);
     const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
@@ -196,7 +197,7 @@ test.each([
   expect(run.err).toContain(message);
 });
 
-test("a binary format is printed to a pipe, but not to a terminal", async () => {
+test("an export in a binary format is written to stdout if stdout is a pipe, and rejected if it is a terminal", async () => {
   const db = await mirrorOf(1);
   const exportTo = (stdout: boolean, flag: string) =>
     brandapi(["export", "orders", flag, "--db", db], { tty: { stdout } });
@@ -209,7 +210,7 @@ test("a binary format is printed to a pipe, but not to a terminal", async () => 
   });
 });
 
-test("an export reports a table without rows, and its warnings name the table", async () => {
+test("an export of one table names the table in its summary, even if no rows are exported, and in its warnings", async () => {
   const db = await mirrorOfOrders([anOrder(1, { order_number: "=1" })]);
   const run = async (...args: string[]) =>
     (await brandapi(["export", "orders", "-o", "o.csv", "--db", db, ...args])).err;

@@ -265,7 +265,7 @@ test("without a terminal, a long wait is printed once per reason, not once per r
   expect(seen.text).toBe("waiting 3s: connection refused\nwaiting 42s: rate limit\n");
 });
 
-test("the progress listener is called at the start of a task, every two seconds, and before a long wait", () => {
+test("the reporter calls its progress callback at the start of a task, every two seconds, and before a long wait", () => {
   const { reporter, notified, pass } = reporterFor();
   reporter.expect([{ name: "orders", requests: 9 }]);
   const orders = reporter.begin({ name: "orders" });
@@ -285,7 +285,7 @@ test("the progress listener is called at the start of a task, every two seconds,
   ]);
 });
 
-test("the progress listener receives the estimates for the remaining tasks, even between two tasks", () => {
+test("the reporter passes the number of remaining requests of all tasks to its progress callback, even between two tasks", () => {
   const { reporter, notified, pass } = reporterFor();
   reporter.expect([
     { name: "roster", requests: 2 },
@@ -304,7 +304,7 @@ test("the progress listener receives the estimates for the remaining tasks, even
   ]);
 });
 
-test("the progress listener reports a task that was not announced in advance as task 1 of 1", () => {
+test("the reporter's progress callback receives a task that was not announced in advance as task 1 of 1", () => {
   const { reporter, notified } = reporterFor();
   reporter.begin({ name: "orders" });
   expect(notified).toMatchObject([{ name: "orders", position: 1, taskCount: 1 }]);
@@ -376,7 +376,7 @@ test.each<[string, ReporterOptions, ProgramOptions]>([
   expect(seen.text).not.toContain("requests");
 });
 
-test("a progress line is shown on stderr if JSON is redirected", async () => {
+test("a command with --json shows a progress line on stderr if only stdout is redirected to a file", async () => {
   const seen = reporterFor({ json: true }, { ...terminal, tty: { stderr: true } });
   seen.reporter.begin({ name: "orders", total: 3 });
   await settle();

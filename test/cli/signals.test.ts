@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test("of nested runGracefully calls, the outermost handles signals and provides the hint of the error", async () => {
+test("if runGracefully is called inside runGracefully, the outer call handles signals and adds its hint to the error", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const { runGracefully } = new GracefulStop();
@@ -63,7 +63,7 @@ test("of nested runGracefully calls, the outermost handles signals and provides 
   expect(process.listenerCount("SIGINT")).toBe(before);
 });
 
-test("signal handlers are installed only while runGracefully runs, even if its work fails", async () => {
+test("runGracefully installs signal handlers, and removes them when its work ends or fails", async () => {
   const { runGracefully } = new GracefulStop();
   const before = process.listenerCount("SIGTERM");
   const fail = () => Promise.reject(new RangeError("x"));

@@ -39,7 +39,7 @@ test("table names may contain dashes and upper case, and errors explain names th
   );
 });
 
-test("a table or view can be used after it has been synced, and the error before that suggests the sync that reads it", async () => {
+test("a table or view can be selected after its resource has been synced, and an earlier selection fails with the sync to run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
@@ -70,7 +70,7 @@ test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
   },
 );
 
-test("--as-of warns about data first read after that time, a ranking replaced since then, and data without a history", async () => {
+test("--as-of warns about resources first read after the time, tables without a history, and a host ranking re-read that day", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });

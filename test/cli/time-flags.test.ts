@@ -62,7 +62,7 @@ test.each([
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
 ] as const)(
-  "at 2026-11-21T12:00Z, the time %s, given as the %s of a range, is %s in any time zone",
+  "if it is 2026-11-21T12:00Z now, `%s` as the %s of a range means %s, in any time zone",
   (text, edge, instant) => {
     expect(formatInstant(parseInstant(text, "--since", edge, now))).toBe(instant);
   },
@@ -75,7 +75,7 @@ test.each([
   ["2026-03-31T12:00:00.000Z", "last-month", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z"],
   ["2028-03-01T00:00:00.000Z", "yesterday", "2028-02-29T00:00:00.000Z", "2028-02-29T23:59:59.999Z"],
   ["2026-01-31T12:00:00.000Z", "this-month", "2026-01-01T00:00:00.000Z", "2026-01-31T23:59:59.999Z"],
-])("at %s, the word %s selects the range from %s to %s", (at, word, first, last) => {
+])("if it is %s now, the word %s selects the range from %s to %s", (at, word, first, last) => {
   expect(formatInstant(parseInstant(word, "--since", "start", Date.parse(at)))).toBe(first);
   expect(formatInstant(parseInstant(word, "--since", "end", Date.parse(at)))).toBe(last);
 });

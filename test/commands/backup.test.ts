@@ -134,7 +134,7 @@ test("backup keeps 7 copies by default, all copies with --keep 0, and each damag
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("backup --keep of a mirror that has never been synced removes no other file", async () => {
+test("backup --keep 1 of a mirror that has never been synced does not remove the backup files of other mirrors", async () => {
   const brand = makeBrand();
   await createEmptyMirror(brand.db);
   mkdirSync(join(brand.home, "backups"));
@@ -229,7 +229,7 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("a backup that is interrupted after its last step reports that the copy is complete", async () => {
+test("backup reports that the copy is complete if a signal arrives after the last step", async () => {
   const brand = await mirrored();
   const deps = {
     ...testDeps({ home: brand.home, env: brand.env, clock: brand.clock }),
@@ -282,7 +282,7 @@ test("backup names its files after the mirror, so backups of two mirrors have di
   ]);
 });
 
-test("if the file does not exist, the error from backup --restore names the last backup", async () => {
+test("if the backup to restore does not exist, the error from backup --restore names the last backup", async () => {
   const brand = makeBrand({ history: 3 });
   await brand.run("sync roster");
   const missing = await brand.run("backup --restore latest");

@@ -7,7 +7,7 @@ import { Sqlite } from "../support/sqlite.js";
 const seeds = process.env.TEST_LONG ? [1, 2, 3, 4, 5] : [1];
 
 test.each(seeds)(
-  "demo --challenge finds each unannounced change no later than predicted (seed %d)",
+  "demo --challenge changes records in the sandbox, and its syncs find each change by the predicted date (seed %d)",
   async (seed) => {
     const home = makeHome();
     const { code, err, out } = await brandapi(`demo --challenge --orders 800 --seed ${seed}`, { home });

@@ -45,7 +45,7 @@ record  what     was    is now  key
   );
 });
 
-test("brandapi changes names a record without a label by its key, and omits other keys in a narrow terminal", async () => {
+test("brandapi changes prints the ID of an order without a number, and omits all other IDs in a narrow terminal", async () => {
   const mirror = await makeMirror();
   for (const [day, currency] of ["EUR", "USD"].entries())
     writeRead(mirror, "orders", [anOrder(1, { currency }), anOrder(2, { currency, order_number: null })], {
@@ -91,7 +91,7 @@ record  what              was      is now              key
   expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
 });
 
-test("brandapi changes filters by resource and time, and limits the number of changes", async () => {
+test("brandapi changes lists only the changes of the given resource since the given time, up to --limit", async () => {
   const path = await mirrorWithChanges();
   const lines = async (...args: string[]) =>
     (
@@ -118,7 +118,7 @@ test("brandapi changes filters by resource and time, and limits the number of ch
   expect(cut.err).toContain("newest 1 of 4 changes");
 });
 
-test("brandapi changes --run lists only the changes that one run found, even if it is the newest run", async () => {
+test("brandapi changes --run lists only the changes that the given run found, even if that run is the newest", async () => {
   const path = await mirrorWithChanges();
   const run = async (id: number) => {
     const { code, out } = await brandapi(["changes", "--run", String(id), "--csv", "--db", path], { clock });

@@ -37,7 +37,7 @@ describe("two demos in the same folder", () => {
     seconds = (performance.now() - startedAt) / 1_000;
   });
 
-  test("demo prints an introduction before its first command, and each command before its output", () => {
+  test("demo prints an introduction, and then each command followed by the output of the command", () => {
     expect(first.code, first.err).toBe(0);
     const [introduction = "", ...commands] = first.out.split("\n$ brandapi ");
     expect(introduction).toMatch(/^brandapi copies .+You get:\n- tables to query/s);
@@ -62,7 +62,7 @@ describe("two demos in the same folder", () => {
     expect(first.out).not.toMatch(/^'\d/m);
   });
 
-  test("demo syncs as of 3 weeks ago and as of now, writes its files and opens the report", () => {
+  test("demo syncs a simulated brand as of 3 weeks ago and as of now, writes its files and opens the report", () => {
     const times = "SELECT DISTINCT started_at FROM sync_runs ORDER BY 1";
     expect(select(times)).toEqual(["2026-10-31T12:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
     for (const name of files) expect(existsSync(file(name)), name).toBe(true);

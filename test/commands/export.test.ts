@@ -77,7 +77,7 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
   expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
 });
 
-test("export --until filters any single table with dates, but only the event tables if several tables are exported", async () => {
+test("export --until filters a single table by date, whether it contains events or not; of several tables, only those with events", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
   writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);
@@ -99,7 +99,7 @@ test("export --until filters any single table with dates, but only the event tab
   });
 });
 
-test("export --where reads other tables as of the time in --as-of, and warns if their data may be incomplete", async () => {
+test("a subquery in export --where reads its tables as of the time in --as-of, and may cause a warning about incomplete data", async () => {
   const mirror = await makeMirror();
   const host = { id: "host-1" };
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);

@@ -63,7 +63,7 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(error)]);
 });
 
-test("forget erases nothing unless the answer is `y` or `yes`, in any case", async () => {
+test("forget erases nothing unless the answer to the prompt is `y` or `yes` in lower or upper case", async () => {
   for (const no of ["", "n", "no", "yep", "yy", "oh yes"]) {
     const { code, err } = await answer("murray99-7", no);
     expect([code, err], no).toEqual([2, expect.stringContaining("No host was forgotten.")]);

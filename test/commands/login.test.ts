@@ -440,12 +440,17 @@ test("logout removes the key and the base URL, and reports that it keeps the mir
 });
 
 test.each([
-  ["only a key", { key: "brk_x" }, []],
-  ["only a base URL", { baseUrl: testBaseUrl }, []],
-  ["a mirror and a ping URL", { key: "brk_x", db: "a.sqlite", ping: "https://hc.example/x" }, ["db", "ping"]],
+  ["only a key", "no settings", { key: "brk_x" }, []],
+  ["only a base URL", "no settings", { baseUrl: testBaseUrl }, []],
+  [
+    "a key, a mirror and a ping URL",
+    "only the mirror and the ping URL",
+    { key: "brk_x", db: "a.sqlite", ping: "https://hc.example/x" },
+    ["db", "ping"],
+  ],
 ])(
-  "logout of a profile with %s removes the key and the base URL, and keeps other settings",
-  async (_, stored, kept) => {
+  "if a profile contains %s, the profile contains %s after logout",
+  async (_before, _after, stored, kept) => {
     const brand = brandWithoutSettings();
     storeProfiles(brand, { default: stored });
     const { out, err } = await brand.run("logout --json", { env: { BRANDAPI_KEY: "brk_other" } });

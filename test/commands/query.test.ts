@@ -55,7 +55,7 @@ test("query escapes control characters on a terminal", async () => {
   );
 });
 
-test("query prints a note if it omits rows beyond the limit", async () => {
+test("query prints at most 1,000 rows in a table by default, and a note if the result has more rows", async () => {
   const path = await mirrorOfOrders(1_200);
   const limited = await ask(path, "SELECT id FROM orders", "--limit", "2");
   expect([limited.out.split("\n").length, limited.err]).toEqual([4, ""]);

@@ -232,7 +232,7 @@ test("backup --restore does not restore the data of a host that was forgotten af
   expect(countInFiles(brand, secret)).toBe(0);
 });
 
-test("sync rewrites the mirror's file if a reader prevented forget from doing so", async () => {
+test("if forget could not rewrite the mirror's file because another program was reading it, the next sync rewrites the file", async () => {
   const brand = await brandWithHost();
   const other = new Sqlite(brand.db);
   other.exec("BEGIN");
@@ -331,7 +331,7 @@ test("login warns that display names in content records still reveal the omitted
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("brandapi changes does not list a field that is stored again after having been omitted", async () => {
+test("brandapi changes does not list the values of a field that was omitted and is now stored again as changes", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");

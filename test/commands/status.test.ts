@@ -136,18 +136,21 @@ test("status exits with code 10 and names only the resources whose data is older
 test.each([
   ["2026-04-01", "2026-04-01"],
   ["2026-04-01T23:25:00.000Z", "2026-04-01 23:25"],
-])("status reports that records before %s have never been requested", async (from, start) => {
-  const mirror = await makeMirror();
-  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-  recordCoverage(mirror, "orders", covered(from, "2026-11-02T02:00:00.000Z"));
-  mirror.db.close();
-  const { code, out } = await brandapi(["status", "--db", mirror.path], { clock });
-  expect(code).toBe(0);
-  expect(out).toMatch(new RegExp(`^orders +1 +from ${start} `, "m"));
-  expect(out).toContain(`orders: records before ${start} have never been requested: run`);
-});
+])(
+  "if the syncs have requested records only from %s, status reports that older records have never been requested",
+  async (from, start) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    recordCoverage(mirror, "orders", covered(from, "2026-11-02T02:00:00.000Z"));
+    mirror.db.close();
+    const { code, out } = await brandapi(["status", "--db", mirror.path], { clock });
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^orders +1 +from ${start} `, "m"));
+    expect(out).toContain(`orders: records before ${start} have never been requested: run`);
+  },
+);
 
-test("status does not mention older records while the first sync has not finished", async () => {
+test("if the first sync was stopped, status does not report that older records have never been requested", async () => {
   const mirror = await makeMirror();
   insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
   recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
@@ -168,7 +171,7 @@ test("status --max-age without names lists resources that have never been synced
   );
 });
 
-test("status checks only the named resources", async () => {
+test("status with names of resources checks only the named resources", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
@@ -185,7 +188,7 @@ test("status checks only the named resources", async () => {
   expect((await status("oders")).err).toContain("did you mean `orders`?");
 });
 
-test("status treats data as stale if the clock was fast during the sync, and never shows a negative age", async () => {
+test("if this machine's clock was a year fast during the sync, status treats the data as stale and prints no negative age", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2027-11-02T02:00:00.000Z" });
   writeRead(mirror, "roster", [], { at: "2026-11-02T08:00:00.000Z" });
@@ -197,7 +200,7 @@ test("status treats data as stale if the clock was fast during the sync, and nev
   expect(code).toBe(10);
 });
 
-test("status shows the last error until a run succeeds", async () => {
+test("status shows the error of a resource's last sync until a sync of the resource succeeds", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const run = insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
@@ -240,7 +243,7 @@ test("status shows the findings of the last `verify` until a later sync replaces
   mirror.db.close();
 });
 
-test("status --max-age names each reason for denied access once, the resources that are too old, and one command", async () => {
+test("the error from status --max-age names each reason for denied access once, the resources with old data, and a command", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "roster", "content"])
     writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });
@@ -361,46 +364,49 @@ test("status shows denied access together with the findings of an earlier `verif
 
 test.each([
   [
-    "today at 00:00, last read a day ago",
-    'the range "from the start" and no age',
+    "today at 00:00, some last read a day ago",
+    'the range "from the start" and no age of the oldest rows',
     "2026-11-02",
     "2026-11-01T06:00:00.001Z",
     "from the start",
     undefined,
   ],
   [
-    "yesterday at 12:00, last read 2 days ago",
-    'the range "from the start to 2026-11-01" and the age',
+    "yesterday at 12:00, some last read 2 days ago",
+    'the range "from the start to 2026-11-01" and the age of the oldest rows',
     "2026-11-01T12:00:00.000Z",
     "2026-10-31T06:00:00.000Z",
     "from the start to 2026-11-01",
     "2 days",
   ],
   [
-    "today at 05:00, last read 2 days ago",
-    'the range "from the start" and the age',
+    "today at 05:00, some last read 2 days ago",
+    'the range "from the start" and the age of the oldest rows',
     "2026-11-02T05:00:00.000Z",
     "2026-10-30T18:00:00.000Z",
     "from the start",
     "2 days",
   ],
-])("for data up to %s, status prints %s", async (_, _result, to, requestedAt, range, age) => {
-  const mirror = await makeMirror();
-  writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
-  insertRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
-  const start = {
-    from: Number.NEGATIVE_INFINITY,
-    to: Date.parse(to),
-    requestedAt: Date.parse(requestedAt),
-    runId: 1,
-  };
-  recordCoverage(mirror, "orders", start);
-  mirror.db.close();
-  const { out } = await brandapi(["status", "--db", mirror.path], { clock });
-  expect(out).toMatch(new RegExp(`^orders +1 +${range}  +2026-11-02 02:00 `, "m"));
-  expect(out).toMatch(/^gifts +0 +not yet +never$/m);
-  expect(/: the oldest rows were last read (.*) ago/.exec(out)?.[1]).toBe(age);
-});
+])(
+  "if the mirror contains all orders up to %s, status prints %s",
+  async (_, _result, to, requestedAt, range, age) => {
+    const mirror = await makeMirror();
+    writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
+    insertRun(mirror, "gifts", "2026-11-02T02:00:00.000Z");
+    const start = {
+      from: Number.NEGATIVE_INFINITY,
+      to: Date.parse(to),
+      requestedAt: Date.parse(requestedAt),
+      runId: 1,
+    };
+    recordCoverage(mirror, "orders", start);
+    mirror.db.close();
+    const { out } = await brandapi(["status", "--db", mirror.path], { clock });
+    expect(out).toMatch(new RegExp(`^orders +1 +${range}  +2026-11-02 02:00 `, "m"));
+    expect(out).toMatch(/^gifts +0 +not yet +never$/m);
+    expect(/: the oldest rows were last read (.*) ago/.exec(out)?.[1]).toBe(age);
+  },
+);
 
 test("status shows the last backup, the omitted fields and the number of forgotten hosts", async () => {
   const mirror = await makeMirror();

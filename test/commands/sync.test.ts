@@ -23,27 +23,30 @@ test.each([
   ["orders", "--since --until --window --audit"],
   ["analytics-clicks", "--since --until --window --group-by --host --per-host"],
   ["opportunities", "--details"],
-  ["roster", "none of these"],
-  ["analytics-hosts", "none of these"],
-])("of the options that apply to some resources, sync %s accepts %s", async (resource, accepted) => {
-  const flags = {
-    "--since": "2026-10-01",
-    "--until": "2026-10-31",
-    "--window": "5d",
-    "--audit": "1",
-    "--details": "all",
-    "--group-by": "day",
-    "--host": "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47",
-    "--per-host": null,
-  };
-  const brand = makeBrand();
-  const refused: string[] = [];
-  for (const [flag, value] of Object.entries(flags)) {
-    const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
-    if ((await brand.run(words)).code === 2) refused.push(flag);
-  }
-  expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
-});
+  ["roster", "none"],
+  ["analytics-hosts", "none"],
+])(
+  "sync %s accepts these of the options that apply only to some resources: %s",
+  async (resource, accepted) => {
+    const flags = {
+      "--since": "2026-10-01",
+      "--until": "2026-10-31",
+      "--window": "5d",
+      "--audit": "1",
+      "--details": "all",
+      "--group-by": "day",
+      "--host": "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47",
+      "--per-host": null,
+    };
+    const brand = makeBrand();
+    const refused: string[] = [];
+    for (const [flag, value] of Object.entries(flags)) {
+      const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
+      if ((await brand.run(words)).code === 2) refused.push(flag);
+    }
+    expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
+  },
+);
 
 test("sync reads the key file only once, so that it can be a pipe", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
@@ -70,21 +73,34 @@ test("sync --dry-run estimates no time for the requests of the first minute, whi
 });
 
 test.each([
-  ["sync orders", 100, "begins at 2026-10-22T12:00"],
-  ["sync orders --audit 0", 30, "begins at 2026-10-22T12:00"],
-  ["sync orders --window 5d", 100, "begins at 2026-11-16T12:00"],
-  ["sync orders --window 5d --audit 0", 5, "begins at 2026-11-16T12:00"],
-  ["sync orders --since 2026-11-01 --until 2026-11-05 --audit 0", 5, "begins at 2026-11-01T00:00"],
-  ["sync orders --full --audit 0", 100, "has no beginning"],
-])("of 100 orders, a second `%s` re-reads %i, and its window %s", async (command, rows, range) => {
-  const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
-  await brand.run("sync orders");
-  brand.pass(day);
-  expect((await brand.run(command)).code).toBe(0);
-  const { since, rows_read } = brand.lastRun();
-  expect(since === null ? "has no beginning" : `begins at ${String(since).slice(0, 16)}`).toBe(range);
-  expect(rows_read).toBe(rows);
-});
+  ["sync orders", 100, "from 2026-10-22T12:00, and older orders in the audit", "2026-10-22T12:00"],
+  ["sync orders --audit 0", 30, "from 2026-10-22T12:00", "2026-10-22T12:00"],
+  [
+    "sync orders --window 5d",
+    100,
+    "from 2026-11-16T12:00, and older orders in the audit",
+    "2026-11-16T12:00",
+  ],
+  ["sync orders --window 5d --audit 0", 5, "from 2026-11-16T12:00", "2026-11-16T12:00"],
+  [
+    "sync orders --since 2026-11-01 --until 2026-11-05 --audit 0",
+    5,
+    "from 2026-11-01 to 2026-11-05",
+    "2026-11-01T00:00",
+  ],
+  ["sync orders --full --audit 0", 100, "of all dates", undefined],
+])(
+  "of 100 orders, one per day, a second sync with `%s` re-reads %i: orders %s",
+  async (command, rows, _range, start) => {
+    const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
+    await brand.run("sync orders");
+    brand.pass(day);
+    expect((await brand.run(command)).code).toBe(0);
+    const { since, rows_read } = brand.lastRun();
+    expect(since === null ? undefined : String(since).slice(0, 16)).toBe(start);
+    expect(rows_read).toBe(rows);
+  },
+);
 
 const hostId = "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47";
 
@@ -141,7 +157,7 @@ test.each([
   },
 );
 
-test("sync removes most records of a resource from the mirror only with --accept-removals", async () => {
+test("if most records of a resource are missing from the API, sync removes them from the mirror only with --accept-removals", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`)) });
   await brand.run("sync roster");
   brand.data.roster = brand.data.roster.slice(0, 2);

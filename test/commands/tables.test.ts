@@ -28,7 +28,7 @@ const computedColumns: Readonly<Record<string, string[]>> = {
   "order-line-items": ["row_id"],
 };
 
-test("brandapi tables NAME lists every column that `SELECT *` returns, including the keys that the mirror adds", async () => {
+test("brandapi tables NAME lists every column that `SELECT *` returns, including the key columns that the mirror adds", async () => {
   const db = await mirrorOfTwo();
   const { out } = await brandapi(["tables", "--all", "--json", "--db", db]);
   for (const { name, columns } of JSON.parse(out) as { name: string; columns: { name: string }[] }[]) {
@@ -64,7 +64,7 @@ test("brandapi tables NAME shows columns, types and an example query that runs",
   }
 });
 
-test("brandapi tables NAME does not count the values in a table that has not been synced", async () => {
+test("brandapi tables NAME prints no value counts for a table that has not been synced", async () => {
   const { out } = await brandapi(["tables", "roster", "--db", await mirrorOfTwo()]);
   expect(out).toMatch(/^roster \(not synced yet\)\n/);
   expect(out).toMatch(/^column +type +about\nrelationship_id +text +\b(?!all\b)/m);

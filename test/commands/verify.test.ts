@@ -52,7 +52,7 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify prints one line about the changes that it cannot detect", async () => {
+test("verify of several resources prints a single line about changes to their records that verify cannot detect", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync orders content roster surveys opportunities")).code).toBe(0);
   const { out } = await brand.run("verify");
@@ -67,7 +67,7 @@ test("verify prints one line about the changes that it cannot detect", async () 
   expect((await brand.run("verify roster")).out).not.toContain("cannot detect");
 });
 
-test("verify reports click totals as unproven with exit code 0, because the API can restate them", async () => {
+test("verify reports click totals as unproven with exit code 0, because the API can change past totals at any time", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {
@@ -110,7 +110,7 @@ async function syncedBrand(): Promise<TestBrand> {
   return brand;
 }
 
-test("verify merges adjacent months with the same result, and prints the time of the oldest read", async () => {
+test("verify prints adjacent months with the same result on one line, with the time when their oldest record was read", async () => {
   const brand = await syncedBrand();
   const agree = "daily totals and counts agree (all, cancelled, refunded); read since 2026-11-21";
   expect((await brand.run("verify orders")).out).toContain(
@@ -147,7 +147,7 @@ test("verify merges adjacent months with the same result, and prints the time of
   ]);
 });
 
-test("verify --repair applies implausible removals only with --accept-removals, and otherwise suggests a later check", async () => {
+test("if most records are missing from the API, verify --repair removes them only with --accept-removals", async () => {
   const brand = await syncedBrand();
   brand.data.roster = brand.data.roster.slice(0, 2);
   const refused = await brand.run("verify roster --repair");
@@ -165,7 +165,7 @@ test("verify --repair applies implausible removals only with --accept-removals, 
   expect(applied.out).toContain("  repaired: 0 new, 0 changed, 28 removed: ");
 });
 
-test("verify does not suggest --repair for records that only the API can correct", async () => {
+test("verify does not suggest --repair for records with unreadable dates, which only the API can correct", async () => {
   const orders = [...ordersBefore(noon - hour, 10, day), orderAt("odd", "2026-11-10T24:00:00Z")];
   const roster = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
   const brand = makeBrand({ orders, roster, variants: { undated: "in every range" } });
@@ -188,7 +188,7 @@ test("verify without resource names reports lost access as a failure, and verify
   expect((await brand.run("verify orders")).code).toBe(5);
 });
 
-test("verify prints the tables that differ from the records, even during an outage", async () => {
+test("verify reports a table whose rows were modified in the mirror, even while the API is unavailable", async () => {
   const brand = await syncedBrand();
   const mirror = new Sqlite(brand.db);
   mirror.exec("UPDATE orders SET total_amount = 1 WHERE id = 'o3'");

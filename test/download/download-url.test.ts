@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { downloadPath, parseFileUrl } from "../../src/download/download-file.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
-test("the API path for a download escapes the file's source and ID, unless these cannot be part of a URL", () => {
+test("downloadPath escapes a file's source and ID, and returns null if the source or the ID cannot be part of a URL", () => {
   expect(downloadPath({ source: "upload", id: "7d5c1a52" })).toBe("/content/upload/7d5c1a52/download");
   expect(downloadPath({ source: "up/load", id: "../a?b#c" })).toBe(
     "/content/up%2Fload/..%2Fa%3Fb%23c/download",

@@ -96,8 +96,11 @@ const names = [
   [null, "file.mp4"],
 ] as const;
 
-test.each(names.map(([filename, expected]) => [visible(filename), expected, filename] as const))(
-  "the name %s of a library file becomes %j on disk",
+const nameTitle = (filename: string | null) =>
+  filename ? `the name ${visible(filename)}` : filename === "" ? "an empty name" : "no name";
+
+test.each(names.map(([filename, expected]) => [nameTitle(filename), expected, filename] as const))(
+  "a library file with %s is named %j on disk",
   (_, expected, filename) => {
     expect(nameFor({ filename })).toBe(prefix + expected);
   },

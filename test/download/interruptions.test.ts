@@ -162,7 +162,7 @@ test("a partial file that is identified by its modification time is resumed by t
   expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
-test("a retry resumes after the bytes that the previous attempt received, and starts over if it received none", async () => {
+test("a retry resumes after the bytes that the previous attempt received, or at the first byte if that attempt received none", async () => {
   const brand = await brandWithFiles({ a: big });
   const headers = { etag: etagOf("a"), "content-length": String(size) };
   const bytes = (count: number) => fileBytes("a", 0, count);
@@ -665,17 +665,24 @@ test("the error for a key without the scope `content:read` names the scope", asy
 });
 
 test.each([
-  ["http://files.brand.test/x", "is not https"],
-  ["https://user:secret@files.brand.test/x", "contains a user name or password"],
-  [7, "is missing"],
-])("a download does not use the download URL %j from the API, because it %s", async (url, problem) => {
-  const brand = await brandWithFiles({ a: {} });
-  brand.before = ({ path }) =>
-    path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;
-  const run = await download(brand);
-  expect(run.files[0]?.error).toBe(`its download URL ${problem}`);
-  expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
-});
+  ["http://files.brand.test/x", "is not https", "is not https"],
+  [
+    "https://user:secret@files.brand.test/x",
+    "contains a user name or password",
+    "contains a user name or password",
+  ],
+  [7, "is a number", "is missing"],
+])(
+  "if the API returns the download URL %j, the file is not downloaded because the URL %s",
+  async (url, _, problem) => {
+    const brand = await brandWithFiles({ a: {} });
+    brand.before = ({ path }) =>
+      path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;
+    const run = await download(brand);
+    expect(run.files[0]?.error).toBe(`its download URL ${problem}`);
+    expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
+  },
+);
 
 test.each([
   [401, 4],

@@ -23,9 +23,12 @@ test.each([
   [1, "EU", "1.00"],
   [1, "AEUR", "1.00"],
   [-0, "EUR", "0.00"],
-  [-0.004, null, "\u22120.00"],
 ])("the report formats the amount %s with the currency %s as %s", (value, currency, text) => {
   expect(formatAmount(value, currency)).toEqual({ value, text });
+});
+
+test("the report formats the amount -0.004 without a currency as \u22120.00", () => {
+  expect(formatAmount(-0.004, null)).toEqual({ value: -0.004, text: "\u22120.00" });
 });
 
 test.each([

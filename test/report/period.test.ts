@@ -93,7 +93,7 @@ test("a report contains no comparison if the mirror contains only part of the pr
   expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
 });
 
-test("a report contains no comparison if the first order was placed after the preceding days", () => {
+test("a report contains no comparison if the first order is newer than the days to compare with", () => {
   const reached = Date.parse("2026-11-22T17:00:00Z");
   const comparison = (first: string) =>
     choosePeriod(

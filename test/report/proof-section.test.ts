@@ -19,31 +19,31 @@ const proven: Proof = { verified, unread_found_at: null, error: null, oldest_rea
 
 test.each<[string, string, Partial<Proof>, string]>([
   [
-    "orders through the day of a verified sync",
-    "proven",
+    "orders whose counts matched the API in the last sync",
+    "proven through the day of the sync",
     {},
     "Orders through 24 Nov 2026 are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders between two days that `verify` has compared with the API",
+    "orders whose counts `verify` compared with the API between two days",
     "proven for those days",
     { verified: { ...verified, by: "verify", from: "2026-10-15T00:00:00.000Z" } },
     "Orders from 15 Oct 2026 through 24 Nov 2026 are proven: their counts matched the API in `verify` of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders between two times that a sync has compared with the API",
+    "orders whose counts a sync compared with the API between two times",
     "proven for those times",
     { verified: { ...verified, from: "2026-10-15T00:00:01.000Z" } },
     "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders before a `verify` that found unread dates",
-    "proven, and mentions the unread dates",
+    "orders of a matching sync before `verify` found unread orders",
+    "proven, and mentions the unread orders",
     { unread_found_at: "2026-11-24T10:00:00.000Z" },
     "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders with dates that have not been read yet.",
   ],
   [
-    "orders after a stopped run",
+    "orders whose last sync was stopped",
     "not proven",
     { error: "the last run was stopped" },
     "Not proven: the last run was stopped",
@@ -114,8 +114,8 @@ const outcomes: [outcome: RunOutcome, error: string | undefined, reported: strin
 test.each(
   outcomes.map(([outcome, error, reported]) => {
     const reason = error === undefined ? "no error" : `the error "${error}"`;
-    const state = reported === error ? "not proven because of it" : `not proven: ${reported}`;
-    return [outcome, reason, reported === null ? "proven" : state, error, reported] as const;
+    const state = reported === error ? "not proven because of that error" : `not proven: ${reported}`;
+    return [outcome, reason, reported === null ? "still proven" : state, error, reported] as const;
   }),
 )(
   "after a run with the outcome `%s` and %s, the report describes orders as %s",
@@ -134,7 +134,7 @@ test("a sync that is still running does not make the report's orders unproven", 
   expect(readProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("the report's proof covers the continuous range of dates that the last verified run had read", async () => {
+test("if some dates were never read, the report describes only orders of the last proven run's continuous dates as proven", async () => {
   const mirror = await makeMirror();
   expect(readProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
@@ -170,7 +170,7 @@ test("the report's proof covers the continuous range of dates that the last veri
   });
 });
 
-test("the report's proof covers all dates if the last verified run had read all of them", async () => {
+test("if all dates were read, the report describes all orders up to the last proven run as proven", async () => {
   const through = "2026-11-02T06:00:00.000Z";
   expect(readProof(await syncedMirror(), null).verified).toEqual({
     at: through,
@@ -180,7 +180,7 @@ test("the report's proof covers all dates if the last verified run had read all 
   });
 });
 
-test("unread orders that `verify` found make the report unproven only if no run has been verified", async () => {
+test("if `verify` finds unread orders, the report calls its orders unproven only if no earlier run matched the API", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "verified", { error: "1 order has not been read" });
     mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", run));

@@ -94,7 +94,7 @@ test("the text report contains the title, the summary, each section and the crea
   );
 });
 
-test("the text report aligns key figures and omits empty changes", () => {
+test("the text report aligns key figures in columns, and omits comparisons that have no value", () => {
   expect(blocksAsText([figures])).toMatch(
     /^EUR\n {2}Net {8}1,200\.00 {2}\+20\.0% vs Oct 2026, \u221250\.0% vs Nov 2024\n {2}Cancelled {9}3\n/,
   );

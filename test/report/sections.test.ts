@@ -221,7 +221,7 @@ test("the report's monthly table has at most 13 months, and compares complete mo
   expect(blocksOf(long, "months", "table")[0]?.rows).toHaveLength(13);
 });
 
-test("the report does not compare a month with the same month of the previous year if that was only partly read", async () => {
+test("the report does not compare a month with the same month of the previous year if the earlier month was only partly read", async () => {
   const mirror = await makeMirror();
   const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), requestedAt: 0, runId: 1 };
   mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
@@ -337,15 +337,15 @@ test("the report lists the largest changes per currency, and fewer of them if th
 });
 
 test.each([
-  ["on the last day with data succeeds", "2026-11-21", "2026-11-21", null],
-  ["on the day after the last day with data fails", "2026-11-22", "2026-11-22", "starts after 2026-11-21"],
-  ["until the first day with data succeeds", "2026-10-01", "2026-10-05", null],
+  ["on the last day that was read succeeds", "2026-11-21", "2026-11-21", null],
   [
-    "until the day before the first day with data fails",
-    "2026-10-01",
-    "2026-10-04",
-    "ends before 2026-10-05",
+    "on the day after the last day that was read fails",
+    "2026-11-22",
+    "2026-11-22",
+    "starts after 2026-11-21",
   ],
+  ["that ends on the day of the first order succeeds", "2026-10-01", "2026-10-05", null],
+  ["that ends on the day before the first order fails", "2026-10-01", "2026-10-04", "ends before 2026-10-05"],
 ])("a report %s", async (_, since, until, error) => {
   const mirror = await makeMirror();
   read(mirror, "2026-11-21T06:00:00.000Z", [order("a", "2026-10-05", 100)]);

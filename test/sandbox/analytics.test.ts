@@ -96,7 +96,7 @@ test.each([
   ["an API that omits old days", 1, 6, { dailyTotals: "recent" }],
   ["an API that returns outdated totals", 1, 40, { dailyTotalsFrom: { ...brand, orders: orders.slice(2) } }],
 ] as const)(
-  "for orders of 10 (4 refunded), 20 (cancelled) and 40 (old), %s reports %i orders with a revenue of %i",
+  "for orders of 10 (4 refunded), 20 (cancelled) and 40 (old), %s reports an order count of %i and a revenue of %i",
   (_, count, revenue, variants) => {
     const { timeseries } = clicks("", { brand, variants });
     expect(sum(timeseries, "orders")).toBe(count * 100);

@@ -58,7 +58,7 @@ test("the commission of an order is zero if its total is zero, and unknown if it
   }
 });
 
-test("new orders have the current date, and manually attributed orders have an earlier date", () => {
+test("new sandbox orders have the current date, and manually attributed sandbox orders have an earlier date", () => {
   const { brand, order, attributeLate } = changing();
   const placed = order();
   expect(ask("/orders", { brand }).data[0]).toMatchObject({
@@ -98,7 +98,7 @@ test("a host's new commission rate applies to the roster and to new orders, and 
   expect(brand.orders.slice(6)).toEqual(history.orders);
 });
 
-test("each list in the sandbox identifies its records by a key, and an event that removes records returns them", () => {
+test("sandbox events change and remove records of every list by record key, and a removal returns the removed records", () => {
   const { brand, change, remove } = changing();
   for (const list of listNames) {
     const [first, second] = history[list];

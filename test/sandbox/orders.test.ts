@@ -41,7 +41,7 @@ test("date ranges of the sandbox include both ends to the microsecond, and a dat
   });
 });
 
-test("active orders are neither cancelled nor fully refunded, and an order can be both cancelled and refunded", () => {
+test("the sandbox's active orders are neither cancelled nor fully refunded, and an order can be both cancelled and refunded", () => {
   const orders = createBrand({ seed: 1, orders: 3_000, now: noon }).orders;
   const brand = { ...emptyBrand(keys), orders };
   const { all, active, cancelled, refunded } = {
@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test("the sandbox lists records without a date only if no date range is requested, or by an option in every range", () => {
+test("the sandbox lists records without a date only if no date range is requested, unless an option adds them to every range", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -138,7 +138,7 @@ test("sandbox options can list a record from before the date range or return out
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("if the sandbox is set to return complete lists, /gifts, /codes and /surveys accept no parameters", () => {
+test("if the sandbox is set to return complete lists, /gifts, /codes and /surveys have no pages and accept no parameters", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);

@@ -40,7 +40,7 @@ test("the sandbox answers a HEAD request with the headers of a GET request, with
   expect(rejected.status).toBe(403);
 });
 
-test("a sandbox response waits for the callback that runs before it, and is not sent if the callback fails", async () => {
+test("the sandbox waits for a callback before each response, and sends no response if the callback fails", async () => {
   const calls: string[] = [];
   const { baseUrl } = await serve(async () => {
     calls.push("called");

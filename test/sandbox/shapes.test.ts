@@ -51,7 +51,7 @@ test("a host's number of active campaigns in the sandbox's roster equals the num
   }
 });
 
-test("a host's campaign status in the sandbox's roster is active, else invited, else completed", () => {
+test("in the sandbox's roster, a host with campaigns of several states has the status active, or else invited, or else completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -31,8 +31,8 @@ const faults: [string, number, string][] = [
   ['{"profiles": {"a": {}]}', 1, "a closing bracket of the wrong kind"],
   ['{"profiles": {}}\n}', 2, "unexpected text after the end of the JSON"],
   ["", 1, "unexpected end of file"],
-  ['{"a": 1 "b": 2}', 1, "a comma is missing at the end of the line"],
-  ['{"a": [1 2]}', 1, "a comma is missing at the end of the line"],
+  ['{"a": 1 "b": 2}', 1, "a comma is missing"],
+  ['{"a": [1 2]}', 1, "a comma is missing"],
   ["[1,]", 1, "a comma before a closing bracket"],
   ["[1,\n]", 2, "a comma before a closing bracket"],
   ['{"a"\n1}', 2, "a colon is missing after a name"],
@@ -50,7 +50,7 @@ const faults: [string, number, string][] = [
 ];
 
 test.each(faults.map(([text, line, reason]) => [visible(text), line, reason, text] as const))(
-  "the first fault of the JSON %s is in line %i: %s",
+  "for invalid JSON that consists of %s, the reported fault is in line %i: %s",
   (_, line, reason, text) => {
     expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
   },

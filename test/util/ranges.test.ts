@@ -65,7 +65,7 @@ test("merging, subtracting and clipping ranges and finding gaps agree with the s
   );
 });
 
-test("a range without a beginning or an end can be merged and subtracted", () => {
+test("a range without a beginning or an end can be merged with other ranges and subtracted from them", () => {
   expect(allTime).toEqual({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   expect(subtractRanges([allTime], [{ from: 5, to: 9 }])).toEqual([
     { from: Number.NEGATIVE_INFINITY, to: 4 },
@@ -123,7 +123,7 @@ test("startOfSecond rounds an instant down to a second, even before 1970", () =>
   expect([1_999, 1_000, -1].map(startOfSecond)).toEqual([1_000, 1_000, -1_000]);
 });
 
-test("the gaps between ranges include the time from a given start to the first range, and are empty without ranges", () => {
+test("findGaps returns the gaps between ranges and, if a start is given, before the first range; without ranges, no gaps", () => {
   const ranges = [
     { from: 30, to: 39 },
     { from: 10, to: 19 },

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { abbreviate, abbreviateArguments, hideKeys, refuseKeys } from "../../src/util/redact-keys.js";
 import { makeHome } from "../support/home.js";
 
-test("hideKeys replaces a key in any combination of upper and lower case", () => {
+test("hideKeys replaces an API key in a text, in any combination of upper and lower case", () => {
   const keys = new Set(["brk_Secret.1"]);
   expect(hideKeys("https://brk_secret.1.example and BRK_SECRET.1", keys)).toBe(
     "https://[key hidden].example and [key hidden]",
@@ -12,17 +12,17 @@ test("hideKeys replaces a key in any combination of upper and lower case", () =>
   expect(hideKeys("brk_Secretx1", keys)).toBe("brk_Secretx1");
 });
 
-test("hideKeys ignores keys of fewer than six characters, which could be part of a word", () => {
+test("hideKeys does not replace API keys of fewer than six characters, which could be part of a word", () => {
   expect(hideKeys("orders", new Set(["order"]))).toBe("orders");
   expect(hideKeys("orders", new Set(["orders"]))).toBe("[key hidden]");
 });
 
-test("hideKeys replaces keys that contain characters with a meaning in regular expressions", () => {
+test("hideKeys replaces API keys that contain characters with a meaning in regular expressions", () => {
   const key = "\\^$.*+?()[]{}|/-brk";
   expect(hideKeys(`a ${key} b`, new Set([key, "brk_second"]))).toBe("a [key hidden] b");
 });
 
-test("a key is rejected in arguments and in BRANDAPI_… variables, except in BRANDAPI_KEY", () => {
+test("a command is rejected if an argument or a BRANDAPI_… variable other than BRANDAPI_KEY contains an API key", () => {
   const keys = new Set(["brk_secret", "brk_second"]);
   const refuse = (argv: string[], env: Record<string, string>) => () => refuseKeys(argv, env, keys);
   const unrelated = { BRANDAPI_KEY: "brk_secret", TOKEN: "brk_secret", BRANDAPI_DB: "brk_other" };
@@ -59,7 +59,7 @@ test("an error message abbreviates a value of several words with more than 40 ch
   );
 });
 
-test("an error message abbreviates the longest matching argument first, and repeats absolute paths of existing files in full", () => {
+test("an error message abbreviates the longer of two overlapping arguments, but no absolute path of an existing file", () => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`x ${long}l`, [long, `${long}l`])).toBe("x kkkkkkkk… (42 characters)");
   const path = join(makeHome(), long);

@@ -70,7 +70,7 @@ test.each([
   expect([error?.message, error?.hint]).toEqual([message, expect.stringContaining(hint)]);
 });
 
-test("the reason for an unknown system error is its text without the code", () => {
+test("the reason reported for an unknown system error is the error's text without the code", () => {
   const reasonOf = (message: string) => errorReason(systemError("EUNKNOWN", message));
   expect(reasonOf("EMFILE: too many open files, open '/x'")).toBe("too many open files");
   expect(reasonOf("listen EADDRNOTAVAIL: not available 192.0.2.1")).toBe("not available 192.0.2.1");

@@ -62,7 +62,7 @@ test("reserving a temporary file removes older ones for the same target, unless 
   releaseTempFile(used);
 });
 
-test("all reserved temporary files and SQLite's files next to them are removed, but not files that were released", async () => {
+test("removeTempFiles removes all reserved temporary files and the SQLite files next to them, but no files that were released", async () => {
   const folder = makeHome();
   const [reserved, released] = [
     await reserveTempFile(join(folder, "a"), () => 0),

@@ -79,21 +79,28 @@ const described = [
 ];
 
 test.each([
-  [52, "in full if it fits", ["id  rows  about", "a1    12  one two three four five six seven eight", "b2"]],
+  [
+    52,
+    "on one line, because the text fits",
+    ["id  rows  about", "a1    12  one two three four five six seven eight", "b2"],
+  ],
   [
     34,
-    "in the remaining columns",
+    "on several lines below the column's header",
     ["id  rows  about", "a1    12  one two three four five", "          six seven eight", "b2"],
   ],
   [
     33,
-    "below the row if fewer than 24 columns remain",
+    "below the row, because fewer than 24 columns remain",
     ["id  rows", "a1    12", "    one two three four five six", "    seven eight", "b2"],
   ],
-])("on a terminal with %i columns, the text of a wrapped column is printed %s", (width, _, lines) => {
-  const options = { width, wrapsLastColumn: true };
-  expect(renderTable(["id", "rows", "about"], described, options)).toBe(lines.join("\n"));
-});
+])(
+  "on a terminal with %i columns, the long text in a table's last column is printed %s",
+  (width, _, lines) => {
+    const options = { width, wrapsLastColumn: true };
+    expect(renderTable(["id", "rows", "about"], described, options)).toBe(lines.join("\n"));
+  },
+);
 
 test("the given columns of a table are right-aligned, and null is printed as the given text", () => {
   const table = renderTable(

@@ -36,7 +36,7 @@ const escapes = [
 ] as const;
 
 test.each(escapes.map(([text, escaped]) => [visible(text), visible(escaped), text, escaped]))(
-  "the text %s, part of which a terminal would interpret or hide, is printed in a message as %s",
+  "a message that contains %s, part of which a terminal would interpret or hide, is printed with %s instead",
   (_, _title, text, escaped) => {
     expect(escapeText(text)).toBe(escaped);
   },
@@ -144,7 +144,7 @@ test("control characters in JSON are escaped on a terminal, and unchanged in a p
   expect([terminal.text, pipe.text]).toEqual(['{"a":"\\u202e"}\n', '{"a":"\u202e"}\n']);
 });
 
-test("the width of a pipe, or of a terminal that does not report it, is unknown", () => {
+test("the width of the output is unknown if the output is a pipe, or a terminal that does not report a width", () => {
   expect(terminalWidth({ isTTY: true, columns: 80 })).toBe(80);
   expect(terminalWidth({ isTTY: true, columns: 0 })).toBeUndefined();
   expect(terminalWidth({ isTTY: false, columns: 80 })).toBeUndefined();
