@@ -71,7 +71,7 @@ const scope = "analytics:read";
 
 it.each([
   [
-    "the key lacks the scope",
+    "the API key lacks the scope",
     "names the scope",
     200,
     ["roster:read"],
@@ -80,8 +80,8 @@ it.each([
     /^The key lacks the scope analytics:read/,
   ],
   [
-    "the key has the scope",
-    "lists the scopes of the key",
+    "the API key has the scope",
+    "lists the scopes of the API key",
     200,
     ["analytics:read"],
     "Forbidden",
@@ -89,7 +89,7 @@ it.each([
     /the key's scopes: analytics:read/,
   ],
   [
-    "the list of scopes contains other values",
+    "/me returns scopes and invalid values",
     "lists only the scopes",
     200,
     ["analytics:read", 7, null],
@@ -126,7 +126,7 @@ it.each([
   ],
   [
     "/me returns a 401",
-    "states that the API rejected the key",
+    "states that the API rejected the API key",
     401,
     [],
     "Unauthorized",
@@ -168,13 +168,13 @@ it.each([
 );
 
 it.each([[[]], [{}], [{ key: null }], [{ key: { scopes: null } }]])(
-  "the scopes of a key are unknown if the API returns %j as the data of /me",
+  "the scopes of an API key are unknown if the API returns %j as the data of /me",
   (data) => {
     expect(parseScopes(data)).toBeNull();
   },
 );
 
-it("the error for a 403 lists at most 20 scopes, and none if the key has none", async () => {
+it("the error for a 403 lists at most 20 scopes of the API key, and no scopes if the key has none", async () => {
   const scopes = Array.from({ length: 21 }, (_, n) => `s${n}`);
   for (const [given, listed] of [
     [scopes, scopes.slice(0, 20).join(", ")],
@@ -191,7 +191,7 @@ it.each([
   ["without a Location names no target", undefined, /^set `--base-url` to the final address$/],
   ["to the invalid URL https://[ names no target", "https://[", /^set `--base-url` to the final address$/],
   [
-    "to a URL that contains the key names only the origin of the URL",
+    "to a URL that contains the API key names only the origin of the URL",
     `https://other.test/x?key=${key}`,
     /^the target is on https:\/\/other\.test;/,
   ],
@@ -257,7 +257,7 @@ it.each([
 });
 
 it.each(["//evil.test/x", "https://evil.test/"])(
-  "the client sends the key only to the base URL's host, even if the path is %s",
+  "the client sends the API key only to the base URL's host, even if the path is %s",
   async (path) => {
     const scope = nock(origin)
       .get(`/api/brand/v1/${path.replace(/^\//, "")}`)

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("a request sends the key only in the Authorization header, and its result contains the local time and the server's time", async () => {
+it("a request sends the API key only in the Authorization header, and returns the local time and the server's time with the response", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",
@@ -37,7 +37,7 @@ it.each([
   expect(error.message).toContain(`response to /orders contains more than ${maximum} requested`);
 });
 
-it("the client waits until the limit resets if the rate-limit headers report no remaining requests", async () => {
+it("if the rate-limit headers of a response report no remaining requests, the next request waits until the limit resets", async () => {
   const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "25" };
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":{}}', 200, headers),

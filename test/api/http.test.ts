@@ -113,7 +113,7 @@ it("a 429 delays the other requests of the run, but a 503 does not", async () =>
 });
 
 it.each([200, 404])(
-  "after a response with the status %i, the next outage can last as long as --max-wait again",
+  "a response with the status %i ends an outage, so the next failed request is retried for the full --max-wait",
   async (status) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count % 2 ? 503 : status, { "retry-after": "40" }),
@@ -124,7 +124,7 @@ it.each([200, 404])(
   },
 );
 
-it("large bodies of error responses do not block the connections that retries need", async () => {
+it("a request is retried ten times even if each error response has a body of 1 MiB", async () => {
   const server = await serve((_request, response, count) =>
     response
       .writeHead(count > 10 ? 200 : 503, { "retry-after": "1" })
@@ -261,7 +261,7 @@ it.each([
   expect(server.requests.length).toBe(1);
 });
 
-it("the client does not follow redirects, so that the key is never sent to a different server", async () => {
+it("the client does not follow redirects, so that the API key is never sent to a different server", async () => {
   const other = await serve((_request, response) => sendJson(response, good));
   const server = await serve((_request, response) =>
     sendJson(response, "", 307, { location: `${other.baseUrl}/orders` }),
@@ -367,7 +367,7 @@ it.each<[code: string, meaning: keyof typeof kinds, reason: RegExp]>([
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
-it("if the causes of an error have different codes, the code of the innermost cause determines its kind", () => {
+it("if the causes of an error have different codes, the error is classified by the innermost code that is a text", () => {
   const numeric = Object.assign(new Error("z"), { code: 20 });
   const reset = Object.assign(coded("ECONNRESET"), { cause: numeric });
   const error = coded("UND_ERR_SOCKET", new Error("y", { cause: reset }));
@@ -384,14 +384,17 @@ it.each<[string, string, RequestFailure, boolean]>([
   ["a 503 from several endpoints", "all requests", { ...fault, retryAfterMs: null }, true],
   ["a long Retry-After from one endpoint", "only one request", { ...fault, retryAfterMs: 9e6 }, false],
   ["a long Retry-After from several endpoints", "all requests", { ...fault, retryAfterMs: 9e6 }, true],
-])("%s is assumed to affect %s", (_, affected, failure, severalEndpointsFailed) => {
-  const error = createFailureError(failure, "/orders", 0, {
-    attempts: 2,
-    elapsedMs: 0,
-    affectsAllRequests: severalEndpointsFailed,
-  });
-  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: affected === "all requests" });
-});
+])(
+  "if a request fails because of %s, the error is reported as one that affects %s",
+  (_, affected, failure, severalEndpointsFailed) => {
+    const error = createFailureError(failure, "/orders", 0, {
+      attempts: 2,
+      elapsedMs: 0,
+      affectsAllRequests: severalEndpointsFailed,
+    });
+    expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: affected === "all requests" });
+  },
+);
 
 it.each([
   [

@@ -105,7 +105,7 @@ it("the timer for --max-wait starts with the first failed request, and a respons
   expect(outage.remainingMs(sentAt)).toBe(9_000);
 });
 
-it("a request that starts after --max-wait has expired is retried for a tenth of --max-wait", () => {
+it("if an outage has lasted longer than --max-wait, each further request is retried for a tenth of --max-wait", () => {
   const { clock, outage } = start();
   outage.recordFailure("/orders", clock.mono);
   clock.pass(maxWaitMs);

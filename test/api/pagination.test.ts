@@ -163,7 +163,7 @@ it.each([
   expect(countPages(records)).toBe(pages);
 });
 
-it("a first page is rejected if the API states that it is page 2", () => {
+it("a list is rejected if the API labels its first page as page 2", () => {
   const response = { data: [], items: [], pagination: pagination(2, 1, 2), requestedAt: 0, serverTime: null };
   expect(() => firstPage("/orders", response)).toThrow("is page 2, but page 1 was requested");
 });

@@ -32,7 +32,7 @@ async function send() {
 await Promise.all([send(), send()]);
 `;
 
-it("8 processes that share a key send at most 60 requests in any window, and all of them finish", async () => {
+it("8 processes that share an API key send at most 60 requests in any window, and all of them finish", async () => {
   const folder = temporaryFolder();
   const input = { rateLimit: join(root, "src/api/rate-limit.ts"), deps: join(root, "src/deps.ts") };
   const bundle = await rolldown({ input, platform: "node", external: /^[^./]/ });

@@ -56,7 +56,7 @@ it("a request counts toward the limit for a minute after its response, so the AP
   expect(next - (times[0] ?? 0)).toBe(500 + 60_050);
 });
 
-it("all processes share one limit per key and API host, and twice that limit applies to all keys together", async () => {
+it("all processes share one limit per API key and host, and all API keys together can use twice that limit", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const other = openLimiter(clock, { statePath });
@@ -98,7 +98,7 @@ it.each([
   expect(await openLimiter(clock, { statePath }).waited()).toBe(expected);
 });
 
-it("the file in which processes count their requests is readable only by its owner, and does not contain the key", async () => {
+it("the file in which processes count their requests is readable only by its owner, and does not contain the API key", async () => {
   const { file, send, statePath } = openLimiter(new FakeClock());
   await send(3);
   expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
@@ -128,7 +128,7 @@ it("a request that is aborted before it is sent does not count toward the limit"
   expect(await waited()).toBe(0);
 });
 
-it("a disabled rate limit neither creates a file nor delays requests", async () => {
+it("if the rate limit is disabled, requests are not delayed, and no rate-limit file is created", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock, { rateLimit: null });
   await send(500);
@@ -136,7 +136,7 @@ it("a disabled rate limit neither creates a file nor delays requests", async () 
   expect(statSync(statePath, { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it("if the rate-limit file is deleted during a request, the limit for all keys is assumed to be used up", async () => {
+it("if the rate-limit file is deleted during a request, the next request with any API key waits a minute, as if the limit were used up", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const onWait = () => stop.abort(new Error("stop now"));
@@ -149,7 +149,7 @@ it("if the rate-limit file is deleted during a request, the limit for all keys i
   expect(await openLimiter(clock, { statePath, key: "other key" }).waited()).toBe(60_050);
 });
 
-it("if the folder of the rate-limit file is replaced by a file, the limit is assumed to be used up", async () => {
+it("if the folder of the rate-limit file is replaced by a file, the next request waits a minute, as if the limit were used up", async () => {
   const clock = new FakeClock();
   const { send, statePath, waited } = openLimiter(clock);
   await send(1);
@@ -158,7 +158,7 @@ it("if the folder of the rate-limit file is replaced by a file, the limit is ass
   expect(await waited()).toBe(60_050);
 });
 
-it("if the rate-limit file is damaged, the limit is assumed to be used up", async () => {
+it("if the rate-limit file is damaged, the next request waits a minute, as if the limit were used up", async () => {
   const clock = new FakeClock();
   const { file, statePath, waited } = openLimiter(clock);
   mkdirSync(statePath);
@@ -224,7 +224,7 @@ it("rate-limit headers that agree with the configured limit do not delay request
   expect(times).toEqual([0, 1_000, 2_000, 61_050]);
 });
 
-it("rate-limit headers do not affect other processes", async () => {
+it("rate-limit headers in a response do not delay requests of other processes", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock);
   limiter.pause(120_000);
@@ -235,7 +235,7 @@ it("rate-limit headers do not affect other processes", async () => {
   expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
 });
 
-it("--max-wait limits delays caused by rate-limit headers, but not delays caused by the configured limit", async () => {
+it("a request fails if the API requests a delay longer than --max-wait, but waits longer than --max-wait for the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -259,7 +259,7 @@ function pauseAfter(waits: number, { clock, limiter }: { clock: FakeClock; limit
   };
 }
 
-it("a wait for the configured limit does not reduce the delay that the API may request afterwards", async () => {
+it("if a request waits for the configured limit and then because of the API, only the second wait counts toward --max-wait", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -268,7 +268,7 @@ it("a wait for the configured limit does not reduce the delay that the API may r
   expect(clock.waitedMs).toBe(63_000);
 });
 
-it("a request reports its wait for the API and its wait for the configured limit", async () => {
+it("a request that waits because of the API and then because of the configured limit reports both waits with their reasons", async () => {
   const clock = new FakeClock();
   const waits: object[] = [];
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 }, { onWait: (wait) => waits.push(wait) });

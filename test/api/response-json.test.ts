@@ -21,13 +21,13 @@ test("parsing a response returns a nested number with 400 digits as a string", (
 
 test.each([
   ...["{}", "[1,null,true]", '"1e400"', "null", "12.5"].map((text) => [text, text]),
-  ["with a 400-digit number times 10^-390", `[1e20,${"9".repeat(400)}e-390]`],
-])("parsing the response %s returns the same value as JSON.parse", (_, text = "") => {
+  ["a 400-digit number times 10^-390", `[1e20,${"9".repeat(400)}e-390]`],
+])("parsing %s in a response returns the same value as JSON.parse", (_, text = "") => {
   expect(parseResponseJson(text)).toEqual(parseJson(text));
 });
 
 test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"].map((text) => [visible(text), text]))(
-  "the response %s is rejected as invalid JSON",
+  "%s is rejected as invalid JSON in a response",
   (_, text = "") => {
     expect(parseResponseJson(text)).toBeUndefined();
   },

@@ -122,7 +122,7 @@ it.each([
   ["with one character escaped", key.replace("k", "\\u006b")],
   ["with an escaped slash", key.replace("/", "\\/")],
   ["after an escaped backslash", `\\\\${escapedKey}`],
-])("a response that contains the key %s is rejected without quoting it", (_, text) => {
+])("a response that contains the API key %s is rejected without quoting it", (_, text) => {
   for (const body of [
     `{"success":true,"data":[{"id":"${text}"}]}`,
     `{"success":true,"data":{"${text}":1}}`,
@@ -134,9 +134,9 @@ it.each([
 });
 
 it.each([
-  ["only the start of the key", key.slice(0, -1)],
-  ["only the end of the key", key.slice(1)],
-  ["the key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
+  ["only the start of the API key", key.slice(0, -1)],
+  ["only the end of the API key", key.slice(1)],
+  ["the API key with an escape that is itself escaped", `\\\\u0062${key.slice(1)}`],
 ])("a response that contains %s is accepted", (_, text) => {
   expect(read(`{"success":true,"data":[{"id":"\\u0041${text}"}]}`).items).toHaveLength(1);
 });

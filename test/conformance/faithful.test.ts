@@ -50,7 +50,7 @@ const children: [table: string, list: string, member: string, parent: Row][] = [
 const own = new Set(["synced_at", "removed_at", "record_id", "row_id", "day", "month", "position"]);
 const isOwn = (name: string) => own.has(name) || name.endsWith("_utc");
 
-test("each API field is stored in its column", async () => {
+test("the mirror has a column for each field of the API, and each column contains the values that the API returned", async () => {
   const brand = makeBrand({ history: 300, listLimit: 60 });
   await brand.run("sync");
   const records = served(brand);
@@ -131,7 +131,7 @@ test.each([
   ["unpaginated", "string", "complete"],
   ["unpaginated", "number", "complete"],
 ] as const)(
-  "%s gifts, codes and surveys with a %s as their ID are stored completely and read once",
+  "%s gifts, codes and surveys with a %s as their ID are stored completely, and a second sync adds no records",
   async (_, kind, undocumentedLists) => {
     const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
     const { data } = brand;

@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "a sync with a key limited to the scope %s reads that scope's resources and lists the others as skipped",
+  "a sync with an API key limited to the scope %s reads that scope's resources and lists the others as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.setKey({ scopes: [scope] });
@@ -28,7 +28,7 @@ const bodies = {
 };
 
 test.each(Object.entries(bodies))(
-  "a sync of a resource that the key does not allow exits with code 5 if the error body is %s",
+  "a sync of a resource that the API key does not allow exits with code 5 if the error body is %s",
   async (_, body) => {
     const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);
@@ -68,7 +68,7 @@ test.each([
   [4, "has expired", { expiresAt: noon - day }, "(401)"],
   [4, "is revoked", { revoked: true }, "(401)"],
 ] as const)(
-  "a sync sends only one request and exits with code %i if the key %s",
+  "a sync sends only one request and exits with code %i if the API key %s",
   async (expected, _, change, words) => {
     const brand = makeBrand({ history: 5, listLimit: 5 });
     brand.setKey(change);

@@ -43,7 +43,7 @@ test("a value of an unexpected type is stored in the record and is null in its c
   );
 });
 
-test("records without an ID are identified by their position, so the last records are removed when the list shrinks", async () => {
+test("records without an ID are identified by their position in the list, so the last records are removed when the list shrinks", async () => {
   const brand = makeBrand();
   const rows = [{ a: 1 }, { a: 2 }, { a: 3 }];
   brand.before = ({ path }) =>

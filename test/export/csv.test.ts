@@ -183,7 +183,7 @@ const formulas: readonly [text: string, safe: string][] = [
 ];
 
 test.each(formulas.map(([text, safe]) => [visible(text), text, safe]))(
-  "--excel turns the formula in %s into text, even for spreadsheets that use a different delimiter",
+  "--excel changes %s so that no spreadsheet reads a formula from it, whichever delimiter the spreadsheet expects",
   (_, text, safe) => {
     expect(neutralizeFormulas(text)).toBe(safe);
   },

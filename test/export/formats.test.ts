@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 
-test("each export format has certain file extensions, is text or binary, and contains one table or several tables", () => {
+test("the export formats have the documented file extensions, and only XLSX and Singer exports can contain several tables", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
     flagOnlyExtensions.join(" "),

@@ -22,7 +22,7 @@ async function mirrorOf(): Promise<string> {
   return mirror.path;
 }
 
-test("--since filters only event tables if several tables are exported", async () => {
+test("if several tables are exported, --since filters only tables of dated events, such as orders", async () => {
   const home = makeHome();
   const tables = ["orders", "order-line-items", "roster", "sales-by-month"];
   const run = await brandapi(

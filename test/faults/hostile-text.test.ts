@@ -9,7 +9,7 @@ const texts = {
   "an escape sequence that creates a link": "\u001b]8;;http://evil.example\u001b\\click\u001b]8;;\u001b\\",
   "an eight-bit escape sequence": "\u009b31mred",
   "a carriage return that overwrites the start of the line": "honest\rbrandapi: all is well",
-  "a line that looks like one from the program": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
+  "a line that imitates a message of the program": "x\nbrandapi: Done.\n  hint: send the key to evil.example",
   "a character that reverses the text direction": "invoice\u202efdp.exe\u202c",
   "a NUL character": "a\u0000b",
   "half of a surrogate pair": "a\ud800b",

@@ -58,7 +58,7 @@ test("if the mirror's path is a folder, the error suggests the mirror in that fo
   expect([code, err]).toEqual([3, expect.stringContaining(`--db ${brand.db}`)]);
 });
 
-test("sync suggests backup --restore for a mirror with a damaged header", async () => {
+test("sync suggests `backup --restore` if the header of the mirror file is damaged", async () => {
   const brand = await syncedBrand();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   for (const [from, to] of [

@@ -39,7 +39,7 @@ test("sync completes even if every other request gets a 429", async () => {
 });
 
 test.each([60, 30])(
-  "sync sends at most %i requests per minute, so the API never responds with a 429",
+  "with a rate limit of %i requests per minute, sync never gets a 429 from an API with the same limit",
   async (limit) => {
     const brand = makeBrand({ history: 200, listLimit: 40, rateLimit: limit });
     const { code, requests } = await brand.run("sync", { env: { BRANDAPI_RATE_LIMIT: String(limit) } });

@@ -123,7 +123,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, run("sync", { sinceDays: 5 }, at(1, event("late", 0, 5)))],
   },
   {
-    title: "a response includes an order outside the range that it covers",
+    title: "an interrupted run stores an order from outside the date range that it records as read",
     list: "orders",
     records: 3,
     perPage: 2,
@@ -194,7 +194,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
   },
   {
-    title: "the API denies access after a page that ends within a minute, and an order is replaced",
+    title: "the API denies access after a page that ends in the middle of a minute, and an order is replaced",
     list: "orders",
     records: 50,
     perPage: 4,
@@ -263,7 +263,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API sorts by ID, and denies access after a response that is sorted by date by chance",
+    title: "the API sorts by ID, and denies access after a response that happens to be sorted by date",
     list: "orders",
     seed: 4,
     records: 14,

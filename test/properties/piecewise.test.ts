@@ -6,7 +6,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 6);
 
 test.each(piecewiseResources.map((one) => [one.name, one] as const))(
-  "each part of %s in a verified mirror equals the API's data at some time during the run",
+  "if sync reports %s as verified, each mirrored row equals the API's data at some time during the run",
   async (_name, resource) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await playPiecewise(resource, scenario)).toEqual([]);

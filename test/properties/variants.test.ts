@@ -14,7 +14,7 @@ test.each(titled.filter(([, , { isReadByPage }]) => isReadByPage))(
 );
 
 test.each(titled.filter(([, , { isReadByPage }]) => !isReadByPage))(
-  "with %s, a sync of %s stays correct or reports a problem",
+  "if the API returns %s, a sync of %s leaves a correct mirror or reports a problem",
   playScenarios,
   3_600_000,
 );

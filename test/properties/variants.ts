@@ -64,10 +64,10 @@ export const apiVariants: readonly ApiVariant[] = [
     { variants: { maxTotal: 13 } },
     "a list that ends at the capped total",
   ),
-  variant("a refunded filter that includes partial refunds", "orders", {
+  variant("partly refunded orders in the list of refunded orders", "orders", {
     variants: { refundedFilter: "any" },
   }),
-  variant("a refunded filter that excludes cancelled orders", "orders", {
+  variant("no cancelled orders in the list of refunded orders", "orders", {
     variants: { statusFilters: "partition" },
   }),
   readByPage("dates without a time", { variants: { datePrecision: "days" } }),
@@ -84,7 +84,7 @@ export const apiVariants: readonly ApiVariant[] = [
   readByPage("lists sorted by ID", { variants: { order: "id" } }, "content"),
   readByPage("lists sorted by attribution time", { variants: { order: "attribution" } }),
   readByPage("lists that ignore date filters", { variants: { ignoresDateFilters: true } }),
-  readByPage("undated records that are returned for every range", {
+  readByPage("undated records for every date range", {
     variants: { undated: "in every range" },
     undated: true,
   }),
@@ -111,8 +111,8 @@ export const apiVariants: readonly ApiVariant[] = [
   ),
   variant("some empty responses", "orders", { wrong: "empty" }, lacking),
   variant("some empty responses", "roster", { wrong: "empty" }, lacking),
-  variant("some responses without all records", "orders", { wrong: "lacks" }, lacking),
-  variant("some responses without all records", "roster", { wrong: "lacks" }, lacking),
+  variant("some responses that omit records", "orders", { wrong: "lacks" }, lacking),
+  variant("some responses that omit records", "roster", { wrong: "lacks" }, lacking),
   variant("some outdated responses", "orders", { wrong: "cached" }, cached),
   variant("some outdated responses", "roster", { wrong: "cached" }, cached),
 ];

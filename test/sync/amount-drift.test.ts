@@ -32,17 +32,22 @@ const totalsOf = (amounts: readonly (number | null)[], count = 100): Map<string,
   );
 
 test.each([
-  ["drifting amounts if most amounts have changed", [2, 2, 2, 1], 100, { days: days(3), compared: 4 }],
-  ["no drifting amounts if only half of the amounts have changed", [2, 2, 1, 1], 100, null],
-  ["no drifting amounts if no amounts have changed", [1, 1, 1, 1], 100, null],
-  ["no drifting amounts if the counts have changed as well", [2, 2, 2, 2], 99, null],
   [
-    "drifting amounts if the API does not return totals for the unchanged days",
+    "the changed days if the amounts of most days have changed",
+    [2, 2, 2, 1],
+    100,
+    { days: days(3), compared: 4 },
+  ],
+  ["null if the amounts of only half of the days have changed", [2, 2, 1, 1], 100, null],
+  ["null if no amounts have changed", [1, 1, 1, 1], 100, null],
+  ["null if the counts of the days have changed as well", [2, 2, 2, 2], 99, null],
+  [
+    "the changed days if the API returns no totals for the unchanged days",
     [2, 2, null, null],
     100,
     { days: days(2), compared: 2 },
   ],
-])("findAmountDrift finds %s", async (_, amounts, count, drift) => {
+])("findAmountDrift returns %s", async (_, amounts, count, drift) => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => {
@@ -95,7 +100,7 @@ const withdrawFirst = (listed: ListedOrder[]) => listed.slice(0, -1);
 const addFirst = (listed: ListedOrder[]) => [...listed, listedAt("new", firstDay)];
 const replaceFirst = (listed: ListedOrder[]) => addFirst(withdrawFirst(listed));
 
-test("confirmDrift re-reads a sample of the oldest days with at most 500 records", async () => {
+test("to check whether only amounts have changed, confirmDrift re-reads the oldest days with at most 500 records together", async () => {
   const { drift, requests, run } = await makeDrift(7);
   expect(await confirmDrift(run, drift)).toBe(true);
   expect([requests[0]?.end_date, requests.at(-1)?.start_date]).toEqual([
@@ -105,22 +110,22 @@ test("confirmDrift re-reads a sample of the oldest days with at most 500 records
 });
 
 test.each([
-  ["a record in the sample has changed", refundFirst],
-  ["a record is absent from the sample", withdrawFirst],
-  ["the sample contains a new record", addFirst],
-])("confirmDrift does not confirm drifting amounts if %s", async (_, change) => {
+  ["one of them has changed", refundFirst],
+  ["the API no longer returns one of them", withdrawFirst],
+  ["a new record has been added to them", addFirst],
+])("confirmDrift re-reads old records, and returns false if %s", async (_, change) => {
   const { drift, run } = await makeDrift(6, change);
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift does not confirm drifting amounts if a missing record has returned and another one is absent", async () => {
+test("confirmDrift returns false if the API no longer returns one old record, even if another record has returned", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
   const returning = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
   run.mirror.transaction(() => run.state.missing.add(returning));
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift does not confirm drifting amounts if the list of the sample changes during every read", async () => {
+test("confirmDrift returns false if the list of old records changes every time that confirmDrift reads it", async () => {
   // The list always shrinks after its first page.
   const respond = (matching: readonly ListedOrder[], { page }: { page?: unknown }) =>
     page === 1 ? matching : matching.slice(0, -1);
@@ -128,13 +133,13 @@ test("confirmDrift does not confirm drifting amounts if the list of the sample c
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift reads nothing if all drifting days fit in the sample", async () => {
+test("confirmDrift sends no requests and returns false if the days with changed amounts have at most 500 records in total", async () => {
   const { drift, requests, run } = await makeDrift(5);
   expect(await confirmDrift(run, drift)).toBe(false);
   expect(requests).toEqual([]);
 });
 
-test("confirmDrift excludes the days that the run has already read from the sample", async () => {
+test("confirmDrift does not re-read days that the same run has already read", async () => {
   const { drift, requests, run } = await makeDrift(7);
   await readRange(run, range(0, 0));
   requests.length = 0;
@@ -146,23 +151,23 @@ test("confirmDrift excludes the days that the run has already read from the samp
 });
 
 test.each([
-  ["returns true if the oldest records are unchanged", (listed: ListedOrder[]) => listed, true],
-  ["returns false if a record has changed", refundFirst, false],
-  ["returns false if a record is absent from the API", withdrawFirst, false],
-  ["returns false if the API has a new record", addFirst, false],
-  ["returns false if the API has replaced a record", replaceFirst, false],
+  ["returns true if they are unchanged", (listed: ListedOrder[]) => listed, true],
+  ["returns false if one of them has changed", refundFirst, false],
+  ["returns false if the API no longer returns one of them", withdrawFirst, false],
+  ["returns false if the API returns a new record as well", addFirst, false],
+  ["returns false if the API returns a new record instead of one of them", replaceFirst, false],
   [
     "returns false if the API lists an ID twice",
     (listed: ListedOrder[]) => [...listed, ...listed.slice(-1)],
     false,
   ],
-])("isSampleUnchanged %s", async (_, change, expected) => {
+])("isSampleUnchanged re-reads the oldest records, and %s", async (_, change, expected) => {
   const { drift, requests, run } = await makeDrift(6, change);
   expect(await isSampleUnchanged(run, selectSample(run.state, drift.days))).toBe(expected);
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(4)}T23:59:59.999999Z` });
 });
 
-test("the sample that confirms drifting amounts contains at least one day, even if that day has more than 500 records", async () => {
+test("isSampleUnchanged re-reads at least one day, even if that day has more than 500 records", async () => {
   const listed = Array.from({ length: 501 }, (_, n) => listedAt(`o${n}`, firstDay + n * 1_000)).reverse();
   const mirror = await makeMirror();
   const { requests, run } = await makeDatedRun(listed, { mirror });
@@ -172,7 +177,7 @@ test("the sample that confirms drifting amounts contains at least one day, even 
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(0)}T23:59:59.999999Z` });
 });
 
-test("sync warns of drifting amounts only in the first run that ignores amounts", async () => {
+test("sync warns only once that it ignores amounts because those of most days have changed", async () => {
   const { run, warnings } = await makeDatedRun([]);
   const drift = { days: days(3), compared: 4 };
   warnOfDrift(run, drift);

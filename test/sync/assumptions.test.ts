@@ -37,7 +37,7 @@ describe("record counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync does not verify orders if the API caps the number of records that it reports as `total_items`", async () => {
+  test("sync exits with code 8 if the API reports fewer orders in `total_items` than it has returned", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
@@ -55,7 +55,7 @@ describe("record counts after a sync", () => {
   });
 });
 
-test("sync reports once that the API's status filter returns a wrong count, and ignores the filter until the count is correct", async () => {
+test("sync reports once that the API's status filter returns a wrong count, and stops comparing this count until it is correct", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -141,7 +141,7 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("sync does not ignore a status filter if the request limit is reached before its wrong count is resolved", async () => {
+  test("if a status filter's count differs and the request limit is reached before all orders are re-read, later syncs still compare this count", async () => {
     const orders = ordersBefore(noon - 40 * day, 9_000, hour);
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");

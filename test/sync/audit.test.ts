@@ -12,7 +12,7 @@ const slice = (from: number, to: number, requestedAt: number) => ({
 });
 const plan = (...args: Parameters<typeof planAudit>) => planAudit(...args).map(({ from, to }) => [from, to]);
 
-test("the audit reads the dates before its last position, newest first, and then the dates after it", () => {
+test("the audit first re-reads the dates before the date at which the previous audit stopped, newest first, and then the dates after that date", () => {
   const coverage = [read(first, 19, 1), read(30, 59, 2), read(70, 99, 3)];
   expect(plan(coverage, [], 39, stale)).toEqual([
     [30, 39],
@@ -22,7 +22,7 @@ test("the audit reads the dates before its last position, newest first, and then
   ]);
 });
 
-test("the audit reads contiguous dates as one range, and skips dates that were just read", () => {
+test("the audit re-reads contiguous dates as one range, and skips dates that were just read", () => {
   const coverage = [read(first, 19, 1), read(20, 39, 2), read(40, 49, stale), read(50, 99, 3)];
   expect(plan(coverage, [], 99, stale)).toEqual([
     [50, 99],
@@ -32,7 +32,7 @@ test("the audit reads contiguous dates as one range, and skips dates that were j
 
 const twoSlices = [slice(50, 52, 60), slice(56, 59, 10), slice(90, 99, stale)];
 
-test("the audit reads faulty date ranges first if one of them was read before the date at the audit's position", () => {
+test("the audit starts with date ranges with faulty records if any of them was last read before the first of the other dates to audit", () => {
   expect(plan([read(first, 49, 5), read(60, 89, 50)], twoSlices, 99, stale)).toEqual([
     [56, 59],
     [50, 52],
@@ -41,7 +41,7 @@ test("the audit reads faulty date ranges first if one of them was read before th
   ]);
 });
 
-test("the audit reads faulty date ranges last if all of them were read after the date at the audit's position", () => {
+test("the audit ends with date ranges with faulty records if all of them were last read after the first of the other dates to audit", () => {
   expect(plan([read(first, 49, 50), read(60, 89, 5)], twoSlices, 99, stale)).toEqual([
     [60, 89],
     [first, 49],

@@ -93,7 +93,7 @@ describe("orders whose dates the API truncates", () => {
     ["minute", "minute", "minutes", minute],
     ["day", "day", "midnight", day],
   ] as const)(
-    "if the API truncates dates to the %s, an interrupted sync does not count the %s of the last order it read as covered",
+    "if the API truncates dates to the %s, an interrupted sync does not record the %s of the last order it read as completely read",
     async (_precision, _unit, datePrecision, length) => {
       const truncated = ordersBefore(newest, 250, 20 * minute);
       const brand = makeBrand({ orders: truncated, variants: { datePrecision } });
@@ -206,7 +206,7 @@ describe("orders with an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("the audit re-reads date ranges with faulty records outside the window", async () => {
+  test("the audit (the re-read of some old records in each sync) includes date ranges with faulty records outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -236,7 +236,7 @@ describe("orders with an unreadable date", () => {
     expect((await brand.run("status --max-age 1h")).code).toBe(0);
   });
 
-  test("sync does not log a change for a new order with an unreadable date", async () => {
+  test("sync stores a new order with an unreadable date, but does not record it as a change", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     showDates(brand, { odd: "soon" });
     await brand.run("sync orders --since 30d");
@@ -264,7 +264,7 @@ describe("orders dated outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("sync leaves a second with several pages of orders unverified even if only the second page has an unexpected date", async () => {
+  test("if the orders of one second fill several pages, sync leaves them unverified even if only the last page has an unexpected date", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -304,7 +304,7 @@ describe("an order that the API lists twice", () => {
     ["one copy has an older date", copy("o20", noon - 40 * day - minute)],
     ["one copy has a newer date", copy("o120", noon - 3 * day - minute)],
     ["one copy has an older date outside the window", copy("o20", noon - 51 * day)],
-  ])("sync stores one copy, warns, and logs no changes if %s", async (_, second) => {
+  ])("sync stores one copy, warns, and records no changes if %s", async (_, second) => {
     const brand = makeBrand({ orders: [...orders, second] });
     for (const command of [
       "sync orders",
@@ -346,7 +346,7 @@ describe("an order that the API lists twice", () => {
     }
   });
 
-  test("the audit starts with the date range with faulty records that was read longest ago", async () => {
+  test("of all date ranges with duplicate orders, the audit first re-reads the range that was read longest ago", async () => {
     const dateOf = (n: number) => noon - hour - n * 5 * hour;
     const brand = makeBrand({ orders: [...orders, copy("o100", dateOf(100)), copy("o150", dateOf(150))] });
     await synced(brand);
@@ -370,7 +370,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("an audit with one request re-reads a full page of orders, even if several earlier runs read their dates", async () => {
+test("an audit with one request re-reads a full page of orders, even if those orders were last read by several different runs", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);

@@ -60,7 +60,7 @@ test("sync moves an order to an older date only after checking that the API no l
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("if the API returns two copies of an order, sync keeps the newer copy and leaves the time of the older copy unverified", async () => {
+test("if the API returns two copies of an order, sync keeps the copy with the newer date, and reports the older date as unverified", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);
@@ -71,7 +71,7 @@ test("if the API returns two copies of an order, sync keeps the newer copy and l
   expect(missing(brand)).toEqual([]);
 });
 
-test("sync does not request a moved order individually if the same run has already read its newer date", async () => {
+test("if a run finds an order with a newer and then with an older date, sync does not look up the newer date again", async () => {
   const brand = makeBrand({ orders: newestFirst([...orders, orderAt("o3", oldDay)]) });
   const { requests } = await brand.run("sync orders --audit 0");
   expect(requests.filter(readsSecondOf("o3"))).toEqual([]);

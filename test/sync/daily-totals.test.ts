@@ -142,7 +142,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     return await brand.run(command);
   };
 
-  test("sync treats changed amounts in daily totals as drift only if more than half of the days are affected", async () => {
+  test("sync ignores changed amounts in daily totals only if they changed for more than half of the days", async () => {
     const days = [60, 61, 62, 63].map((age) => ordersBefore(noon - age * day, 300, minute));
     const orders = days.flatMap((list, n) => list.map((order) => ({ ...order, id: `${n}-${order.id}` })));
     const syncAfterChange = async (changedDays: number) => {
@@ -176,7 +176,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect(brand.lastRun().verified).toBe(1);
   });
 
-  test("verify reports no difference if amounts drift, and states that it compared only counts", async () => {
+  test("if amounts drift, verify compares only counts, states this, and reports no difference", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -199,7 +199,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("sync reports changed daily totals rather than drift, and exits with code 8, if any sampled orders also changed", async () => {
+  test("if sync re-reads some old orders and any of them has changed, it reports all changed daily totals, and exits with code 8", async () => {
     const many = ordersBefore(noon - hour, 2_750, 4 * hour);
     const brand = makeBrand({ orders: many, variants: { maxPerPage: 25 } });
     await brand.run("sync orders --audit 0");
@@ -233,7 +233,7 @@ test("sync requests the daily totals for orders even if the same request failed 
   expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
 });
 
-test("sync does not treat a missing number of orders for a day as zero", async () => {
+test("if the days in the API's daily totals have no number of orders, sync ignores the totals instead of assuming zero orders", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   changePoints(brand, ({ orders: _, ...point }) => point as Point);
   const { code, err } = await brand.run("sync orders");

@@ -33,29 +33,25 @@ const canChange = (status: string, assignments: Json | undefined) =>
   opportunities.strategy.canChange({ status, ...(assignments === undefined ? {} : { assignments }) });
 
 test.each([
-  ["ACTIVE", "with one paid assignment", [paid]],
-  ["COMPLETED", "without a list of assignments", undefined],
-  [
-    "COMPLETED",
-    "with an assignment that the brand has not paid",
-    [{ ...paid, brand_payment_state: "INVOICED" }],
-  ],
-  ["COMPLETED", "with an assignment whose athlete is unpaid", [{ ...paid, athlete_payment_state: "EARNED" }]],
-  ["COMPLETED", "with a paid and an unpaid assignment", [paid, { ...paid, brand_payment_state: "INVOICED" }]],
-  ["COMPLETED", "with the assignment null", [null]],
-])("sync re-reads the details of a campaign with the status %s %s", (status, _, assignments) => {
+  ["ACTIVE", "one paid assignment", [paid]],
+  ["COMPLETED", "no list of assignments", undefined],
+  ["COMPLETED", "an assignment that the brand has not paid", [{ ...paid, brand_payment_state: "INVOICED" }]],
+  ["COMPLETED", "an assignment whose athlete is unpaid", [{ ...paid, athlete_payment_state: "EARNED" }]],
+  ["COMPLETED", "a paid and an unpaid assignment", [paid, { ...paid, brand_payment_state: "INVOICED" }]],
+  ["COMPLETED", "null in its list of assignments", [null]],
+])("sync re-reads the details of a campaign with the status %s and %s", (status, _, assignments) => {
   expect(canChange(status, assignments)).toBe(true);
 });
 
 test.each([
-  ["DRAFT", "without assignments", []],
-  ["DECLINED", "without assignments", []],
-  ["ARCHIVED", "without a list of assignments", undefined],
-  ["COMPLETED", "without assignments", []],
-  ["COMPLETED", "with one paid assignment", [paid]],
-  ["COMPLETED", "with a refunded assignment", [{ ...paid, brand_payment_state: "REFUNDED" }]],
-  ["COMPLETED", "with a declined assignment", [{ status: "DECLINED", brand_payment_state: "NOT_INVOICED" }]],
-])("sync does not re-read the details of a campaign with the status %s %s", (status, _, assignments) => {
+  ["DRAFT", "no assignments", []],
+  ["DECLINED", "no assignments", []],
+  ["ARCHIVED", "no list of assignments", undefined],
+  ["COMPLETED", "no assignments", []],
+  ["COMPLETED", "one paid assignment", [paid]],
+  ["COMPLETED", "a refunded assignment", [{ ...paid, brand_payment_state: "REFUNDED" }]],
+  ["COMPLETED", "a declined assignment", [{ status: "DECLINED", brand_payment_state: "NOT_INVOICED" }]],
+])("sync does not re-read the details of a campaign with the status %s and %s", (status, _, assignments) => {
   expect(canChange(status, assignments)).toBe(false);
 });
 
@@ -80,7 +76,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("sync reads the details that were read longest ago first", async () => {
+  test("sync re-reads campaign details in the order of their last read, oldest first", async () => {
     const ids = ["a", "b", "c", "d", "e", "f"];
     const brand = makeBrand({ opportunities: ids.map((id) => campaign(id, { status: "ARCHIVED" })) });
     await runSync(brand);
@@ -154,7 +150,7 @@ describe("details of campaigns", () => {
 
   test.each([
     ["the API rejects the key", () => ({ status: 401 }), 4],
-    ["a response contains the key", ({ key }: TestBrand) => ({ body: JSON.stringify({ data: key }) }), 7],
+    ["a response contains the API key", ({ key }: TestBrand) => ({ body: JSON.stringify({ data: key }) }), 7],
   ])("sync requests no further details if %s", async (_, faultOf, code) => {
     const brand = makeBrand({ opportunities: Array.from({ length: 9 }, (_, n) => campaign(`c${n}`)) });
     brand.once(detail("c0"), () => faultOf(brand));
@@ -284,7 +280,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync stores a new attribute of survey results even if it first occurs in results that are rejected", async () => {
+  test("sync stores a new attribute of one survey's results even if sync rejects the results of another survey with the same attribute", async () => {
     const many = Array.from({ length: 30 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys, results: { ...results, s1: many } });
     await runSync(brand, "sync surveys");
@@ -337,7 +333,7 @@ describe("survey results", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync %s stores records with IDs such as `../me`, and escapes the IDs in requests or sends none",
+  "sync %s stores records with IDs such as `../me`, and escapes the IDs in request paths or sends no requests for them",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -250,7 +250,7 @@ describe("a list with undocumented pagination", () => {
 
 describe("implausible removals", () => {
   test.each(["roster", "gifts"] as const)(
-    "sync does not remove all records after an empty response for %s",
+    "if the API returns an empty list of %s, sync removes no records unless --accept-removals is given",
     async (list) => {
       const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
       await brand.run(`sync ${list}`);
@@ -270,19 +270,22 @@ describe("implausible removals", () => {
   );
 
   test.each([
-    ["holds back the removals", 20, 21, 8],
+    ["removes no hosts", 20, 21, 8],
     ["removes the absent hosts", 10, 21, 0],
-    ["holds back the removals", 11, 21, 8],
+    ["removes no hosts", 11, 21, 8],
     ["removes the absent hosts", 15, 20, 0],
-  ])("sync %s if %i of %i hosts are absent, and exits with code %i", async (_, gone, of, code) => {
-    const brand = makeBrand({ roster: members.slice(0, of) });
-    await brand.run("sync roster");
-    brand.data.roster = brand.data.roster.slice(gone);
-    expect((await runNextDay(brand, "sync roster")).code).toBe(code);
-    expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
-  });
+  ])(
+    "sync %s if the API no longer returns %i of %i hosts, and exits with code %i",
+    async (_, gone, of, code) => {
+      const brand = makeBrand({ roster: members.slice(0, of) });
+      await brand.run("sync roster");
+      brand.data.roster = brand.data.roster.slice(gone);
+      expect((await runNextDay(brand, "sync roster")).code).toBe(code);
+      expect(brand.mirrored("roster")).toHaveLength(code === 0 ? of - gone : of);
+    },
+  );
 
-  test("records whose removal sync holds back stay marked as missing until the API returns them again", async () => {
+  test("if sync removes no records because too many are absent, the absent records stay marked as missing until the API returns them", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -341,7 +344,7 @@ describe("a list's totals in `sync_runs`", () => {
     return { api_total, mirror_total, differing };
   };
 
-  test("sync stores equal totals for the API and the mirror after it has read a list completely", async () => {
+  test("after sync has read a complete list, its row contains the same number of records for the API and the mirror", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
@@ -351,7 +354,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("sync stores the totals of a list even if it holds back removals", async () => {
+  test("if sync removes no records because too many are absent, its row still contains the numbers of records in the API and the mirror", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);
@@ -361,7 +364,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("sync stores the totals of a list that changes during every read", async () => {
+  test("if a list changes during every read, the row of the sync still contains the numbers of records in the API and the mirror", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

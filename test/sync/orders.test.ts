@@ -105,7 +105,7 @@ describe("syncs after the first sync", () => {
     ["at the end of a page", "o99", ordersBefore(noon - hour, 200, hour)],
     ["at the end of a page and of a day", "o99", ordersBefore(midnight + 98 * 1_000, 200, 1_000)],
   ])(
-    "sync finds a revoked refund of an order %s, even if the refund was read without daily totals",
+    "sync finds a revoked refund of an order %s, even if the API returned no daily totals during the previous sync",
     async (_, id, orders) => {
       const brand = makeBrand({ orders });
       await brand.run("sync orders");
@@ -135,7 +135,7 @@ describe("syncs after the first sync", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("the audit starts over with the newest order after reading the oldest order", async () => {
+  test("after the audit has re-read the oldest order, it continues with the newest order", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
@@ -275,7 +275,7 @@ describe("an interrupted run", () => {
     expect([code, err]).toEqual([0, expect.not.stringContaining("resuming")]);
   });
 
-  test("an interrupted sync counts every stored order as read", async () => {
+  test("the row counts of an interrupted sync include every order that it stored", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 5);
@@ -320,7 +320,7 @@ describe("syncs of a date range", () => {
     expect(brand.sql("SELECT count(*) AS spans FROM coverage WHERE from_at IS NULL")).toEqual([{ spans: 1 }]);
   });
 
-  test("after an interrupted run, sync --since does not count older unread dates as covered", async () => {
+  test("after an interrupted run, sync --since does not record older unread dates as read", async () => {
     const brand = makeBrand({ orders });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 3);
@@ -366,7 +366,7 @@ test("sync reads all library files even though the API excludes the end of a dat
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("the interval of each logged change contains the time at which the record changed", async () => {
+test("the interval that sync stores with each change contains the time at which the record changed in the API", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();

@@ -127,7 +127,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "the days of missing records are always read",
+    "the days of records that an earlier run no longer found are always re-read",
     before({
       coverage: [read(first, 999)],
       floor: first,
@@ -147,7 +147,7 @@ test.each(table)("planned dates of a sync: %s", (_, given, options, ranges, gaps
   expect(planned.gaps).toEqual(gaps);
 });
 
-test("a sync re-reads date ranges with faulty records only within the requested dates, unless all of them are requested", () => {
+test("a sync re-reads date ranges with faulty records only within its planned dates, but verify --repair re-reads all these ranges", () => {
   const given = before({
     coverage: [read(first, 999)],
     faultySlices: [days(500, 501), days(990, 991)],
@@ -167,7 +167,7 @@ test("a planned sync starts at the oldest date to read or, if there is nothing t
   expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
 });
 
-test("a sync plans to read the days of missing records, or all dates if a missing record has no readable date", async () => {
+test("a sync plans to re-read the days of records that an earlier run no longer found, or all dates if any of these records has no readable date", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>

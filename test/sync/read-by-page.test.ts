@@ -42,28 +42,32 @@ const spread = [1, 9, 2, 8, 3].map((number) => orderOn(number));
 
 test.each([
   [
-    "bisects a date range at the day of its median record to locate a faulty record",
+    "finds a record with an unreadable date by bisecting the date range at the day of its median record",
     [...spread, faultyOn(6)],
     [[4, 7]],
   ],
   [
-    "does not bisect a part of a date range that has only faulty records",
+    "stops bisecting at a part of a date range that has only records with unreadable dates",
     [orderOn(0), faultyOn(6)],
     [[1, 9]],
   ],
-  ["marks only one day as faulty if that day has valid records as well", [...spread, faultyOn(8)], [[8, 8]]],
+  ["marks only the day of a record with an unreadable date as faulty", [...spread, faultyOn(8)], [[8, 8]]],
   [
-    "marks only the day of the faulty records if there are at most ten of them",
+    "marks only one day as faulty if it has ten records with unreadable dates and a valid record",
     [orderOn(3), ...faultyRecords(10)],
     [[3, 3]],
   ],
   [
-    "marks an entire date range with more than ten faulty records as faulty",
+    "marks the entire date range as faulty if it has eleven records with unreadable dates",
     [orderOn(3), ...faultyRecords(11)],
     [[0, 9]],
   ],
   ["marks the entire date range as faulty if an ID is listed twice", [...spread, orderOn(3)], [[0, 9]]],
-  ["marks an entire date range without valid records as faulty", [faultyOn(5)], [[0, 9]]],
+  [
+    "marks the entire date range as faulty if its only record has an unreadable date",
+    [faultyOn(5)],
+    [[0, 9]],
+  ],
 ])("readByPage %s", async (_, listed, faulty) => {
   const { run } = await makeDatedRun(listed);
   expect(await readByPage(run, days(0, 9))).toBe(dayAt(0));
@@ -71,15 +75,15 @@ test.each([
 });
 
 test.each([
-  ["without faulty records", spread, days(0, 9)],
-  ["of a single day with a faulty record", [orderOn(3), faultyOn(3)], days(3)],
+  ["in which all records are valid", spread, days(0, 9)],
+  ["of a single day with an unreadable date", [orderOn(3), faultyOn(3)], days(3)],
 ])("readByPage requests a date range %s only once", async (_, listed, slice) => {
   const { requests, run } = await makeDatedRun(listed);
   await readByPage(run, slice);
   expect(requestedDays(requests, "lists")).toEqual(toDays([slice]));
 });
 
-test("readByPage does not bisect a date range if the API returns the faulty record for both halves", async () => {
+test("readByPage does not re-read the halves of a date range if the API counts a record with an unreadable date in both halves", async () => {
   const respond = (matching: readonly ListedOrder[]) => [...matching, faultyOn(5)];
   const { requests, run } = await makeDatedRun(spread, { respond });
   await readByPage(run, days(0, 9));
@@ -87,7 +91,7 @@ test("readByPage does not bisect a date range if the API returns the faulty reco
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-test("readByPage stops looking for the day of a faulty record when the request budget is used up", async () => {
+test("readByPage marks the entire date range as faulty if the request budget is used up before it has found the day of an unreadable date", async () => {
   const { requests, run } = await makeDatedRun([...spread, faultyOn(6)]);
   await readByPage(run, days(0, 9), new Budget(run.api, 2));
   expect(faultyDays(run)).toEqual([[0, 9]]);
@@ -111,7 +115,7 @@ test.each([
     [[0, 7]],
   ],
   [
-    "splits a date range even if all its records are in the newer half",
+    "splits a date range with 2,001 records even if all of them are in the newer half",
     (_: number, to: number) => (to === 7 ? 2_001 : 0),
     [
       [7, 7],
@@ -129,7 +133,7 @@ test.each([
     ],
   ],
   [
-    "splits a date range even if all its records are in the older half",
+    "splits a date range with 2,001 records even if all of them are in the older half",
     (from: number) => (from === 0 ? 2_001 : 0),
     [
       [4, 7],

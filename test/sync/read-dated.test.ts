@@ -18,7 +18,7 @@ test.each([
   ],
   ["counts", withoutTotals, { what: "verification: counts", requests: 4, open: true }],
 ])(
-  "the plan of a sync lists the dates to read, and a verification with %s",
+  "before the first sync, its plan lists all dates to read, and requests for a verification with %s",
   async (_, resource, verification) => {
     const { run } = await makeDatedRun(listed);
     expect(await estimateDated({ ...run, resource })).toEqual([
@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test("readDated reports the dates of a resource as covered only from the end of the newest gap", async () => {
+test("after reads that leave gaps between dates, readDated reports the start of the dates after the newest gap as `covered_from`", async () => {
   const mirror = await makeMirror();
   const read = async (since: number, until: number) => {
     const { run } = await makeDatedRun(listed, { mirror, options: { since, until } });
@@ -43,7 +43,7 @@ test("readDated reports the dates of a resource as covered only from the end of 
   expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, isLimitedToCounts: false });
 });
 
-test("readDated stores each response once, even if every response arrives late", async () => {
+test("readDated counts and requests each page only once, even if every response arrives late", async () => {
   const readLate = async (orders: typeof listed) => {
     const { requests, run } = await makeDatedRun(orders);
     await readDated({ ...run, clock: { ...run.clock, sleep: async () => {} }, resource: withoutTotals });
@@ -55,7 +55,7 @@ test("readDated stores each response once, even if every response arrives late",
   expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
 });
 
-test("readDated keeps the records of earlier responses if a record has no ID", async () => {
+test("if a response contains a record without an ID, readDated fails and keeps the records of earlier responses", async () => {
   const withoutId = listed.map((one, n) =>
     n === 110 ? { ...one, record: { order_date: at(one.at) } } : one,
   );
@@ -64,7 +64,7 @@ test("readDated keeps the records of earlier responses if a record has no ID", a
   expect(run.mirror.selectValues("SELECT rows_read FROM sync_runs")).toEqual([100]);
 });
 
-test("readDated returns the totals of the API and of the mirror over all compared counts", async () => {
+test("readDated returns the total number of records in the API and in the mirror, and the number of differing counts", async () => {
   const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
   const result = await readDated({ ...run, resource: withoutTotals });
   expect(result.columns).toEqual({ api_total: 121, mirror_total: 121, differing: 0, covered_from: null });

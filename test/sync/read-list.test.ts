@@ -203,13 +203,13 @@ const [monday, tuesday] = ["2026-11-16T10:00:00Z", "2026-11-17T10:00:00Z"];
 
 test.each([
   [
-    "the record with the newer date, if it is in the later response",
+    "the record with the newer date, even if a later response contains it",
     [dated(monday, 1)],
     [dated(tuesday, 2)],
     2,
   ],
   [
-    "the record with the newer date, if it is in the earlier response",
+    "the record with the newer date, even if an earlier response contains it",
     [dated(tuesday, 1)],
     [dated(monday, 2)],
     1,
@@ -217,7 +217,12 @@ test.each([
   ["the record in the later response if both dates are equal", [dated(monday, 1)], [dated(monday, 2)], 2],
   ["the record in the later response if its date is unreadable", [dated(monday, 1)], [dated(null, 2)], 2],
   ["the first record in a response if both dates are equal", [dated(monday, 1), dated(monday, 2)], [], 1],
-  ["the first record in a response if its date is unreadable", [dated("soon", 1), dated(monday, 2)], [], 1],
+  [
+    "the first record in a response even if its date is unreadable",
+    [dated("soon", 1), dated(monday, 2)],
+    [],
+    1,
+  ],
 ])("if a list contains an ID twice, readList keeps %s", async (_, first, second, kept) => {
   const { run } = makeRun([
     [

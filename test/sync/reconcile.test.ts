@@ -32,7 +32,7 @@ const isCount = ({ per_page }: { per_page?: unknown }) => per_page === 1;
 const texts = ({ incompleteReasons }: Awaited<ReturnType<typeof reconcile>>) =>
   incompleteReasons.map(({ text }) => text);
 
-test("reconcile sends four counts and no other requests if all counts agree", async () => {
+test("reconcile sends only four requests for counts if all counts agree", async () => {
   const { requests, run } = await makeReadRun(makeOrders(5), makeOrders(5));
   const result = await reconcile(run, null);
   expect([texts(result), requests.length, requests.every(isCount)]).toEqual([[], 4, true]);
@@ -63,7 +63,7 @@ test("reconcile bisects a date range with few mirrored records if the API counts
 /** Hides the newest order from all lists, but not from the counts. */
 const hideNewest: Respond = (matching, query) => (isCount(query) ? matching : matching.slice(1));
 
-test("reconcile re-reads a date range whose count keeps differing at most four times", async () => {
+test("reconcile re-reads a date range at most four times if its count still differs each time", async () => {
   const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), { respond: hideNewest });
   expect(texts(await reconcile(run, null))).toEqual(["the API counts 5 orders, but the mirror has 4"]);
   expect(requests.filter((query) => !isCount(query))).toHaveLength(4);
@@ -91,7 +91,7 @@ test("reconcile stops re-reading when the request budget is used up, even if oth
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
-test("reconcile reports the unexpected date if the response to a count contains a record with one", async () => {
+test("if the API returns a record with an unexpected date with a count, reconcile reports that date", async () => {
   const odd = { at: from, record: { id: "odd", order_date: "soon" } };
   const respond: Respond = (matching, query) =>
     isCount(query) && !query.status ? [odd, ...matching.slice(1)] : matching;
@@ -107,7 +107,7 @@ const countRefunded =
   (matching, { status }) =>
     status === "refunded" ? makeOrders(count()) : matching;
 
-test("reconcile ignores a status filter if its count is still wrong after the range has been re-read", async () => {
+test("reconcile stops comparing the count of a status filter if it still differs after the range has been re-read", async () => {
   const { requests, run } = await makeReadRun(makeOrders(5), makeOrders(5), {
     respond: countRefunded(() => 2),
   });
@@ -118,7 +118,7 @@ test("reconcile ignores a status filter if its count is still wrong after the ra
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
-test("reconcile does not ignore a status filter whose count has changed in the meantime", async () => {
+test("reconcile continues to compare the count of a status filter if the API's count changes while the range is re-read", async () => {
   let count = 0;
   const respond = countRefunded(() => {
     count = (count % 3) + 1;

@@ -42,7 +42,7 @@ describe("a run's row in `sync_runs`", () => {
     expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
-  test("endRun stores that the API denies access to a resource, but not that it rejects the key or the IP address", async () => {
+  test("endRun stores that the API denies access to a resource, but not that it rejects the API key or the IP address", async () => {
     const mirror = await makeMirror();
     const end = (affectsAllRequests: boolean) => {
       const error = new Forbidden("denied", { affectsAllRequests });
@@ -79,28 +79,36 @@ describe("a run's row in `sync_runs`", () => {
   });
 });
 
-describe("a run's output line", () => {
+describe("the output line of a sync", () => {
   test.each([
-    ["verified", { outcome: "done", verified: true }, false],
+    ["that verified all orders", "verified", { outcome: "done", verified: true }, false],
     [
+      "that never requested older orders",
       "verified from 2026-10-01 (older orders were never requested; `--full` reads them)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       false,
     ],
     [
+      "that never requested orders from before 23:25",
       "verified from 2026-10-01 23:25 (older orders were never requested; `--full` reads them)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T23:25:00.000Z" },
       false,
     ],
     [
+      "that did not read all older orders",
       "verified from 2026-10-01 (not all older orders were read)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       true,
     ],
-    ["not verified", { outcome: "done", verified: false }, false],
-    ["failed: no network", { outcome: "failed", error: "no network" }, false],
-    ["stopped", { outcome: "stopped", error: "Stopped." }, false],
-  ] as const)("a run's output line ends with: %s", (end, fields, hasGaps) => {
+    ["that could not verify the orders", "not verified", { outcome: "done", verified: false }, false],
+    [
+      "that failed because of the network",
+      "failed: no network",
+      { outcome: "failed", error: "no network" },
+      false,
+    ],
+    ["that Ctrl-C stopped", "stopped", { outcome: "stopped", error: "Stopped." }, false],
+  ] as const)("the output line of a sync %s ends with: %s", (_, end, fields, hasGaps) => {
     const run = {
       ...createRunRow("orders", at(1)),
       finished_at: "2026-11-20T01:02:00.000Z",
@@ -115,7 +123,7 @@ describe("a run's output line", () => {
   test.each([
     ["verified by counts", null],
     ["verified by counts from 2026-10-01 (not all older orders were read)", "2026-10-01T00:00:00.000Z"],
-  ])("the output line of a run that compared only counts ends with: %s", (end, covered_from) => {
+  ])("the output line of a sync that compared only counts ends with: %s", (end, covered_from) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = formatRunLine(
       { ...createRunRow("orders", at(1)), ...done },
@@ -124,7 +132,7 @@ describe("a run's output line", () => {
     expect(line).toMatch(new RegExp(`, ${end.replace(/[()]/g, "\\$&")}$`));
   });
 
-  test("the output line of a survey run contains separate counts for surveys and survey results", () => {
+  test("the output line of `sync surveys` contains separate counts for surveys and survey results", () => {
     const run = {
       ...createRunRow("surveys", at(1)),
       finished_at: at(1),

@@ -42,17 +42,37 @@ test("requestDailyTotals returns the totals of all days with orders or amounts",
 const totals = (count: number, ...amounts: number[]) => ({ count, amounts });
 
 test.each([
-  ["equal totals", "equal counts and equal amounts", totals(1, 5, 0), totals(1, 5, 0)],
-  ["a different amount", "equal counts and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
-  ["a different count", "different counts and equal amounts", totals(1, 5), totals(2, 5)],
-  ["no totals and only a count", "different counts and equal amounts", undefined, totals(1, 0)],
-  ["no totals and only an amount", "equal counts and different amounts", undefined, totals(0, 5)],
-  ["no totals", "equal counts and equal amounts", undefined, undefined],
-  ["an amount only on one day", "equal counts and different amounts", totals(1, 5), totals(1, 5, 3)],
-  ["a zero amount only on one day", "equal counts and equal amounts", totals(1, 5), totals(1, 5, 0)],
-])("two days with %s have %s", (_, expected, a, b) => {
+  ["the totals are equal", "an equal count and equal amounts", totals(1, 5, 0), totals(1, 5, 0)],
+  ["one amount differs", "an equal count and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
+  ["the count differs", "a different count and equal amounts", totals(1, 5), totals(2, 5)],
+  [
+    "only one response has totals, with amounts of zero",
+    "a different count and equal amounts",
+    undefined,
+    totals(1, 0),
+  ],
+  [
+    "only one response has totals, with a count of zero",
+    "an equal count and different amounts",
+    undefined,
+    totals(0, 5),
+  ],
+  ["neither response has totals", "an equal count and equal amounts", undefined, undefined],
+  [
+    "only one response has a second amount",
+    "an equal count and different amounts",
+    totals(1, 5),
+    totals(1, 5, 3),
+  ],
+  [
+    "only one response has a second amount, which is zero",
+    "an equal count and equal amounts",
+    totals(1, 5),
+    totals(1, 5, 0),
+  ],
+])("if %s for a day, sync treats the day as having %s", (_, expected, a, b) => {
   const compare = (x: typeof a, y: typeof b) =>
-    `${hasSameCount(x, y) ? "equal" : "different"} counts and ${hasSameAmounts(x, y) ? "equal" : "different"} amounts`;
+    `${hasSameCount(x, y) ? "an equal" : "a different"} count and ${hasSameAmounts(x, y) ? "equal" : "different"} amounts`;
   expect([compare(a, b), compare(b, a)]).toEqual([expected, expected]);
 });
 
@@ -73,8 +93,12 @@ test.each([
 });
 
 test.each([
-  ["is an outage", new ApiUnavailable("the API is down", { affectsAllRequests: true }), "the API is down"],
-  ["is a bug", new TypeError("undefined is not a function"), "undefined is not a function"],
-])("requestDailyTotals throws an error that %s instead of returning it", async (_, error, message) => {
+  [
+    "if the API is down",
+    new ApiUnavailable("the API is down", { affectsAllRequests: true }),
+    "the API is down",
+  ],
+  ["if the program has a bug", new TypeError("undefined is not a function"), "undefined is not a function"],
+])("requestDailyTotals throws the error instead of returning it %s", async (_, error, message) => {
   await expect(request(error)).rejects.toThrow(message);
 });

@@ -19,7 +19,7 @@ import { makeMirror, writeRead } from "../support/mirror.js";
 const named = (matches: (resource: (typeof resources)[number]) => boolean) =>
   allResources.filter(matches).map(({ name }) => name);
 
-test("commands accept names such as analytics-hosts and analytics_clicks, but not survey-results, which surveys include", () => {
+test("commands accept resource names such as analytics-hosts and analytics_clicks, but not survey-results, which belong to surveys", () => {
   expect(findResource("analytics_clicks")?.name).toBe("analytics-clicks");
   expect(findResource("analytics-hosts")?.name).toBe("analytics-hosts");
   expect([findResource("survey-results"), findResource("order")]).toEqual([undefined, undefined]);
@@ -90,7 +90,7 @@ test.each([
   ["gifts", "gifts:read"],
   ["codes", "codes:read"],
   ["surveys", "surveys:read"],
-])("the error for a key that may not read %s names the scope %s", async (name, scope) => {
+])("the error for an API key that may not read %s names the scope %s", async (name, scope) => {
   const brand = makeBrand();
   brand.setKey({ scopes: [] });
   expect(await brand.run(`sync ${name}`)).toMatchObject({
@@ -163,7 +163,7 @@ test("the declared fields and types of each resource match the records that the 
   }
 });
 
-test("a new signature in a URL is not a change, but a new path is", async () => {
+test("sync records no change if only the signature in a record's URL is new, but records a change if the path is new", async () => {
   const mirror = await makeMirror();
   const write = (url: string) => {
     const host = { id: "h1", profile_photo: url };

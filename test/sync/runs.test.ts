@@ -92,7 +92,7 @@ describe("a sync of several resources", () => {
 });
 
 describe("denied access", () => {
-  test("sync skips a resource if the key lacks its scope, unless the resource is named", async () => {
+  test("sync skips a resource if the API key lacks its scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     const { requests, code, err, lines, outcomes } = await synced(brand);
@@ -117,7 +117,7 @@ describe("denied access", () => {
     expect((await brand.run("sync orders")).code).toBe(5);
   });
 
-  test("sync fails if neither the key nor the plan allows access to any resource", async () => {
+  test("sync fails if neither the API key nor the plan allows access to any resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: [] });
     expect((await brand.run("sync")).code).toBe(5);
@@ -220,7 +220,7 @@ describe("denied access", () => {
     expect([named.code, named.err]).toEqual([10, expect.stringContaining("Never synced: roster.")]);
   });
 
-  test("sync exits with code 8 if the key has lost all scopes, and status reports all resources as stale", async () => {
+  test("sync exits with code 8 if the API key has lost all scopes, and status reports all resources as stale", async () => {
     const brand = makeBrand(lists());
     await brand.run("sync");
     brand.setKey({ scopes: [] });
@@ -292,7 +292,7 @@ describe("outages and rejected keys", () => {
     expect([code, outcomes.gifts, outcomes.orders]).toEqual([8, "failed", "done"]);
   });
 
-  test("sync exits with code 4 if the key is revoked during the run, and keeps the records that it read", async () => {
+  test("sync exits with code 4 if the API key is revoked during the run, and keeps the records that it read", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/content"), () => void brand.setKey({ revoked: true }));
     const { code, outcomes } = await synced(brand);
@@ -346,7 +346,7 @@ describe("a sync with --until", () => {
   const success = async (brand: TestBrand) =>
     JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
 
-  test("a sync with --until that has nothing to read does not count as up to date", async () => {
+  test("if sync --until has nothing to read, status does not report it as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.run("sync orders");
     const before = await success(brand);
@@ -356,7 +356,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("a repeated sync with --until does not count as up to date if an interrupted run has already read all its dates", async () => {
+  test("if an interrupted run has already read all dates up to --until, status does not report the next sync --until as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);

@@ -15,7 +15,7 @@ const misdated = (id: string, order_date: string | null): ListedOrder => ({
   record: { ...orderAt(id, null), order_date } as ListedOrder["record"],
 });
 
-test("a read of a date range describes the first faulty record, and separates the faulty records from the others", async () => {
+test("readSlice returns the valid records separately from duplicates and records with wrong dates, and describes the first of the latter", async () => {
   const listed = [
     listedAt("a", date),
     misdated("b", "soon"),
@@ -51,7 +51,7 @@ async function resync(before: readonly ListedOrder[], after: readonly ListedOrde
 const order = listedAt("a", date);
 
 test.each([
-  ["keeps the day's stored totals if no record has changed", [order], true, []],
+  ["keeps the day's stored totals if all records are unchanged", [order], true, []],
   ["discards the day's stored totals if a record was added", [order, listedAt("b", date)], false, ["b"]],
   [
     "discards the day's stored totals if a record has changed",
@@ -60,17 +60,17 @@ test.each([
     ["a"],
   ],
   ["discards the day's stored totals if an unchanged record is faulty", [order, order], false, []],
-])("storing a read of a day %s", async (_, after, keepsTotals, changes) => {
+])("when sync re-reads a day, it %s", async (_, after, keepsTotals, changes) => {
   const { hasTotals, logged } = await resync([order], after);
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
 });
 
-test("storeSlice marks a new record as missing, without logging it, if the API returns it only for a different date", async () => {
+test("if the API returns a new record for a date range that does not contain its date, storeSlice marks it as missing, and records no change", async () => {
   const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
   expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
 });
 
-test("storeSlice does not store older copies of records, and marks copies with unexpected dates as faulty", async () => {
+test("if the API returns a copy of a mirrored record with an older date, storeSlice does not store it, and marks it as faulty if the date is unexpected", async () => {
   const before = [order, listedAt("b", date + 2 * day), listedAt("c", date + 2 * day)];
   const mirror = await makeMirror();
   const { run: first } = await makeDatedRun(before, { mirror });
@@ -81,7 +81,7 @@ test("storeSlice does not store older copies of records, and marks copies with u
   expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports a date range whose list changes during every read, unless the API repeats IDs", async () => {
+test("storeSlice reports a date range as never settled if its list changed during every read, unless the list contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect(settled.unsettledSlices).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
@@ -95,7 +95,7 @@ test("storeSlice reports a date range whose list changes during every read, unle
 });
 
 test.each([
-  ["is empty if there are none", [order], null],
+  ["is empty if all records are valid", [order], null],
   [
     "contains the fault and the number of faulty records",
     [order, order, misdated("b", at(date - day))],

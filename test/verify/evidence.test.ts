@@ -65,22 +65,25 @@ test.each([
       brand.addGift();
     },
   ],
-])("verify --evidence prints commands that return the printed numbers for a brand %s", async (_, happen) => {
-  const brand = makeBrand({ history: 80, listLimit: 10 });
-  expect((await brand.run("sync")).code).toBe(0);
-  happen(brand);
-  const rows = await evidenceOf(brand, "");
-  const env = await brand.served();
-  expect(new Set(rows.map(({ resource }) => resource))).toEqual(new Set(resources.map(({ name }) => name)));
-  for (const { api, mirror, request, sql, note } of rows) {
-    if (request !== null) expect(await printed(brand, request, env), request).toBe(api);
-    if (sql !== null) expect(await printed(brand, sql, env), sql).toBe(mirror);
-    expect(request === null && sql === null && note === null).toBe(false);
-  }
-  expect(rows.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
-  expect(JSON.stringify(rows)).not.toContain(brand.key);
-  expect(rows.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
-});
+])(
+  "for a brand %s, the commands that verify --evidence prints return the numbers printed next to them",
+  async (_, happen) => {
+    const brand = makeBrand({ history: 80, listLimit: 10 });
+    expect((await brand.run("sync")).code).toBe(0);
+    happen(brand);
+    const rows = await evidenceOf(brand, "");
+    const env = await brand.served();
+    expect(new Set(rows.map(({ resource }) => resource))).toEqual(new Set(resources.map(({ name }) => name)));
+    for (const { api, mirror, request, sql, note } of rows) {
+      if (request !== null) expect(await printed(brand, request, env), request).toBe(api);
+      if (sql !== null) expect(await printed(brand, sql, env), sql).toBe(mirror);
+      expect(request === null && sql === null && note === null).toBe(false);
+    }
+    expect(rows.filter(({ request }) => request !== null).length).toBeGreaterThan(12);
+    expect(JSON.stringify(rows)).not.toContain(brand.key);
+    expect(rows.some(({ agrees }) => agrees === false)).toBe(happen.length > 0);
+  },
+);
 
 test.each([
   ["/data/a b.sqlite", "/data/a%20b.sqlite"],
@@ -96,7 +99,7 @@ test.each([
   },
 );
 
-test("verify --evidence lists differing days and counts, and does not count missing records", async () => {
+test("verify --evidence lists differing days and counts, and does not count records that an interrupted sync no longer found", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 60, day) });
   await brand.run("sync orders --audit 0");
   brand.refund("o40", 1);
@@ -145,7 +148,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 70, mirror_total: 70, differing: 1 });
 });
 
-test("verify --evidence prints the counts, the numbers that are unproven, and the dates by which records will have been re-read", async () => {
+test("verify --evidence prints the compared counts, and the dates by which later syncs will have re-read the orders that counts cannot prove", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
@@ -171,7 +174,7 @@ test("verify --evidence prints the counts, the numbers that are unproven, and th
   ]);
 });
 
-test("verify --evidence prints re-read dates for records before and after the audit's position, and for recent records", async () => {
+test("verify --evidence prints separate re-read dates for recent orders, orders not yet audited, and orders already audited", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 1_200, day / 4) });
   for (let run = 0; run < 3; run += 1) {
     await brand.run("sync orders --audit 1");
@@ -188,7 +191,7 @@ test("verify --evidence prints re-read dates for records before and after the au
   ]);
 });
 
-test("verify --evidence counts days with totals only if a range contains them completely", async () => {
+test("verify --evidence compares a day's totals only if the complete day has been read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 40, day) });
   await brand.run("sync orders --since 2026-11-01 --until 2026-11-10 --audit 0");
   await brand.run("sync orders --since 2026-11-15T06:00:00Z --until 2026-11-15T18:00:00Z --audit 0");
@@ -206,7 +209,7 @@ test("verify --evidence counts days with totals only if a range contains them co
   expect([checks.includes("all"), checks.includes("days with totals")]).toEqual([true, false]);
 });
 
-test("verify --evidence reports daily totals as unproven if the amounts of most days have changed, unless a count has changed as well", async () => {
+test("verify --evidence reports daily totals as unproven if the amounts of most days have changed, and as different if a count has changed as well", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - day, 40, day),
     variants: { dailyTotalsDrift: true },
@@ -223,7 +226,7 @@ test("verify --evidence reports daily totals as unproven if the amounts of most 
   expect(await dailyTotals()).toMatchObject({ agrees: false, note: "1 differs" });
 });
 
-test("verify --evidence prints the dates of future audits even if the window is empty", async () => {
+test("verify --evidence prints the dates by which orders will have been re-read even after `sync --window 0`, which re-reads no recent dates", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");
   brand.pass(3 * day);
@@ -255,7 +258,7 @@ test("verify --evidence reports unread dates, filters with wrong counts and unda
 });
 
 test.each(["orders", "content"] as const)(
-  "before the first sync, verify --evidence reports all records as never read: %s",
+  "before the first sync of %s, verify --evidence reports all its dates as never read",
   async (name) => {
     const brand = makeBrand({ orders: [orderAt("one", noon - day)], content: [fileAt("one", noon - day)] });
     await brand.run("sync roster");

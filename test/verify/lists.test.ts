@@ -193,7 +193,7 @@ describe("tables that do not match the records", () => {
     expect(brand.sql("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "a" }, { id: "b" }]);
   });
 
-  test("if the API denies access, verify reports the error, and status lists the inconsistent tables", async () => {
+  test("if the API denies access, verify reports the error, and a later status lists the tables that do not match the records", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     await spoil(brand, "DELETE FROM orders");
@@ -211,7 +211,7 @@ describe("tables that do not match the records", () => {
     expect(repaired.result?.tables.differences).toMatchObject([{ table: "orders", missing: 3 }]);
   });
 
-  test("verify compares the tables of details that are separate records", async () => {
+  test("verify surveys reports missing rows in the table of survey results, and --repair rebuilds it", async () => {
     const brand = makeBrand({ history: 20, listLimit: 3 });
     await brand.run("sync surveys");
     await spoil(brand, "DELETE FROM survey_results");
@@ -221,7 +221,7 @@ describe("tables that do not match the records", () => {
     expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
   });
 
-  test("verify compares the tables of clicks and rankings with the records, even though the API can change them later", async () => {
+  test("verify reports missing rows in the tables of clicks and rankings, although it does not compare these resources with the API", async () => {
     const brand = makeBrand({ history: 30, listLimit: 5 });
     await brand.run("sync analytics-clicks analytics-hosts");
     await spoil(brand, "DELETE FROM analytics_clicks", "DELETE FROM analytics_hosts");

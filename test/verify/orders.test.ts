@@ -57,7 +57,7 @@ describe("verify orders", () => {
     expect(unrepaired.result).toMatchObject({ state: "proven", requests: 6 });
   });
 
-  test("verify reports the earliest time at which a date in each month was last read", async () => {
+  test("for each month, verify reports when its least recently read date was read", async () => {
     const brand = await synced();
     brand.pass(day);
     await brand.run("sync orders --audit 0");
@@ -184,7 +184,7 @@ describe("differences by month", () => {
     });
   });
 
-  test("verify begins with the month of the oldest difference, or with the date from which orders were read", async () => {
+  test("verify lists months from the one with the oldest difference on, or from the --since of the first sync on if nothing differs", async () => {
     const brand = makeBrand({ orders });
     let ordersInMarch = 1;
     brand.before = ({ path }) =>
@@ -274,7 +274,7 @@ describe("differences by month", () => {
     expect([repaired.code, repaired.result?.state]).toEqual([code, state]);
   });
 
-  test("verify --repair sends as many requests as it needs", async () => {
+  test("verify --repair re-reads all differences, even if this takes more than 100 requests", async () => {
     const brand = await synced({ orders: ordersBefore(noon - 40 * day, 205, day) });
     brand.api.variants = { maxPerPage: 1 };
     for (let n = 1; n < 205; n += 2) brand.refund(`o${n}`, 1);
@@ -282,7 +282,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("verify describes a count that spans several months only in the first of them", async () => {
+  test("if a differing count spans several months, verify describes it for the first month, and refers to that month for the others", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -301,7 +301,7 @@ describe("differences by month", () => {
     expect([code, requests.length > 100, requests.length < 140]).toEqual([8, true, true]);
   });
 
-  test("verify reports an order that an interrupted run marked as missing", async () => {
+  test("verify reports a difference if an interrupted run no longer found an order", async () => {
     const brand = await synced();
     brand.withdraw("o10");
     brand.pass(day);
@@ -481,7 +481,7 @@ test("verify stops at an error that affects all resources, and counts the reques
   expect([stopped.code, stopped.out]).toEqual([4, ""]);
 });
 
-test("verify warns about unexpected types once, even if it repairs the orders, and does not print the key", async () => {
+test("verify warns about unexpected types once, even if it repairs the orders, and does not print the API key", async () => {
   const brand = await synced({
     orders: [orderAt("o1", noon - 2 * day, { currency: 5 }), orderAt("o2", noon - 3 * day)],
   });

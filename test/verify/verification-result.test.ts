@@ -36,24 +36,24 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
   ["proven months", "no problem", { parts: [part({})], unread: 0, unsettled: false }, null, []],
   [
     "one different month",
-    "orders differs from the API (a)",
-    { parts: differing("a") },
+    "orders differs from the API (2026-01)",
+    { parts: differing("2026-01") },
     null,
-    [["different", "orders differs from the API (a)"]],
+    [["different", "orders differs from the API (2026-01)"]],
   ],
   [
     "three different months",
-    "orders differs from the API (a, b, c)",
-    { parts: [part({}), ...differing("a", "b", "c")] },
+    "orders differs from the API (2026-01, 2026-02, 2026-03)",
+    { parts: [part({}), ...differing("2026-01", "2026-02", "2026-03")] },
     null,
-    [["different", "orders differs from the API (a, b, c)"]],
+    [["different", "orders differs from the API (2026-01, 2026-02, 2026-03)"]],
   ],
   [
     "four different months",
-    "orders differs from the API (a, b, c and 1 more)",
-    { parts: differing("a", "b", "c", "d") },
+    "orders differs from the API (2026-01, 2026-02, 2026-03 and 1 more)",
+    { parts: differing("2026-01", "2026-02", "2026-03", "2026-04") },
     null,
-    [["different", "orders differs from the API (a, b, c and 1 more)"]],
+    [["different", "orders differs from the API (2026-01, 2026-02, 2026-03 and 1 more)"]],
   ],
   [
     "one unread record",
@@ -103,21 +103,21 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
   [
     "every kind of problem",
     "one problem of each kind",
-    { parts: [...differing("a"), part({ kind: "unreachable" })], unread: 3, unsettled: true },
+    { parts: [...differing("2026-01"), part({ kind: "unreachable" })], unread: 3, unsettled: true },
     "tables differ",
     [
-      ["different", "orders differs from the API (a)"],
+      ["different", "orders differs from the API (2026-01)"],
       ["unread", "orders has 3 records that have not been read yet"],
       ["tables", "tables differ"],
       ["unsettled", "orders cannot be verified: a reason"],
     ],
   ],
-])("for a resource with %s, verify lists: %s", (_title, _list, fields, tableError, problems) => {
+])("if a resource has %s, verify reports: %s", (_title, _list, fields, tableError, problems) => {
   const listed = listProblems(resultOf(fields), tableError);
   expect(listed.map(({ kind, text }) => [kind, text])).toEqual(problems);
 });
 
-test("only the API can correct the problems of a resource if all of them are unexpected dates", () => {
+test("if all problems of a resource are unexpected dates, verify reports that only the API can correct them", () => {
   const problem = (kind: "unexpected-dates" | "unread") => ({ kind, text: "" });
   const dates = problem("unexpected-dates");
   expect([[], [dates], [dates, problem("unread")]].map((problems) => needsApi(problems))).toEqual([
