@@ -91,7 +91,7 @@ export const apiVariants: readonly ApiVariant[] = [
   variant("records with equal dates in random order", "orders", { variants: { ties: "random" } }),
   variant("a list in random order", "roster", { variants: { ties: "random" } }),
   variant(
-    "undated records that are listed only without a date range",
+    "undated records only in lists without a date range",
     "orders",
     { undated: true },
     "the number of records added since the last read equals the number of undated records",

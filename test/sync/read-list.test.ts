@@ -202,18 +202,8 @@ const dated = (order_date: string | null, copy: number): Json => ({ id: "a", ord
 const [monday, tuesday] = ["2026-11-16T10:00:00Z", "2026-11-17T10:00:00Z"];
 
 test.each([
-  [
-    "the record with the newer date, even if a later response contains it",
-    [dated(monday, 1)],
-    [dated(tuesday, 2)],
-    2,
-  ],
-  [
-    "the record with the newer date, even if an earlier response contains it",
-    [dated(tuesday, 1)],
-    [dated(monday, 2)],
-    1,
-  ],
+  ["the record with the newer date from a later response", [dated(monday, 1)], [dated(tuesday, 2)], 2],
+  ["the record with the newer date from an earlier response", [dated(tuesday, 1)], [dated(monday, 2)], 1],
   ["the record in the later response if both dates are equal", [dated(monday, 1)], [dated(monday, 2)], 2],
   ["the record in the later response if its date is unreadable", [dated(monday, 1)], [dated(null, 2)], 2],
   ["the first record in a response if both dates are equal", [dated(monday, 1), dated(monday, 2)], [], 1],

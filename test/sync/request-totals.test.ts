@@ -42,35 +42,40 @@ test("requestDailyTotals returns the totals of all days with orders or amounts",
 const totals = (count: number, ...amounts: number[]) => ({ count, amounts });
 
 test.each([
-  ["the totals are equal", "an equal count and equal amounts", totals(1, 5, 0), totals(1, 5, 0)],
-  ["one amount differs", "an equal count and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
-  ["the count differs", "a different count and equal amounts", totals(1, 5), totals(2, 5)],
   [
-    "only one response has totals, with amounts of zero",
+    "the totals of a day are equal in two responses",
+    "an equal count and equal amounts",
+    totals(1, 5, 0),
+    totals(1, 5, 0),
+  ],
+  ["one amount of a day differs", "an equal count and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
+  ["the count of a day differs", "a different count and equal amounts", totals(1, 5), totals(2, 5)],
+  [
+    "only one response has totals for a day, with amounts of zero",
     "a different count and equal amounts",
     undefined,
     totals(1, 0),
   ],
   [
-    "only one response has totals, with a count of zero",
+    "only one response has totals for a day, with a count of zero",
     "an equal count and different amounts",
     undefined,
     totals(0, 5),
   ],
-  ["neither response has totals", "an equal count and equal amounts", undefined, undefined],
+  ["neither response has totals for a day", "an equal count and equal amounts", undefined, undefined],
   [
-    "only one response has a second amount",
+    "only one response has a second amount for a day",
     "an equal count and different amounts",
     totals(1, 5),
     totals(1, 5, 3),
   ],
   [
-    "only one response has a second amount, which is zero",
+    "only one response has a second amount for a day, which is zero",
     "an equal count and equal amounts",
     totals(1, 5),
     totals(1, 5, 0),
   ],
-])("if %s for a day, sync treats the day as having %s", (_, expected, a, b) => {
+])("if %s, sync considers the day to have %s", (_, expected, a, b) => {
   const compare = (x: typeof a, y: typeof b) =>
     `${hasSameCount(x, y) ? "an equal" : "a different"} count and ${hasSameAmounts(x, y) ? "equal" : "different"} amounts`;
   expect([compare(a, b), compare(b, a)]).toEqual([expected, expected]);

@@ -59,7 +59,7 @@ test.each([
     false,
     ["a"],
   ],
-  ["discards the day's stored totals if an unchanged record is faulty", [order, order], false, []],
+  ["discards the day's stored totals if the API lists an unchanged record twice", [order, order], false, []],
 ])("when sync re-reads a day, it %s", async (_, after, keepsTotals, changes) => {
   const { hasTotals, logged } = await resync([order], after);
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);

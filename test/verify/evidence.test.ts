@@ -52,9 +52,9 @@ interface Answered {
 }
 
 test.each([
-  ["without changes", () => {}],
+  ["that has not changed since the sync", () => {}],
   [
-    "with unannounced changes",
+    "that has changed since the sync",
     (brand: TestBrand) => {
       const [cancelled = "", withdrawn = "", refunded = ""] = brand.data.orders.slice(60).map(({ id }) => id);
       brand.cancel(cancelled);
@@ -258,7 +258,7 @@ test("verify --evidence reports unread dates, filters with wrong counts and unda
 });
 
 test.each(["orders", "content"] as const)(
-  "before the first sync of %s, verify --evidence reports all its dates as never read",
+  "before the first sync of %s, verify --evidence reports all dates as never read",
   async (name) => {
     const brand = makeBrand({ orders: [orderAt("one", noon - day)], content: [fileAt("one", noon - day)] });
     await brand.run("sync roster");
