@@ -30,27 +30,27 @@ const withCode = (message: string, code: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
 
 const scopes: Record<string, string> = {
-  "only one of several resources": "resource",
+  "only the work on one resource": "resource",
   "all further requests": "outage",
-  "the entire command": "command",
+  "the complete command": "command",
 };
 
 test.each([
-  ["BrandapiError", 1, "defect", "only one of several resources", new BrandapiError("x")],
-  ["UsageError", 2, "usage", "only one of several resources", new UsageError("x")],
-  ["ConfigurationError", 3, "configuration", "only one of several resources", new ConfigurationError("x")],
-  ["MirrorUnusable", 3, "mirror", "the entire command", new MirrorUnusable("x")],
-  ["Unauthorized", 4, "unauthorized", "the entire command", new Unauthorized("x")],
-  ["Forbidden", 5, "forbidden", "only one of several resources", new Forbidden("x")],
+  ["BrandapiError", 1, "defect", "only the work on one resource", new BrandapiError("x")],
+  ["UsageError", 2, "usage", "only the work on one resource", new UsageError("x")],
+  ["ConfigurationError", 3, "configuration", "only the work on one resource", new ConfigurationError("x")],
+  ["MirrorUnusable", 3, "mirror", "the complete command", new MirrorUnusable("x")],
+  ["Unauthorized", 4, "unauthorized", "the complete command", new Unauthorized("x")],
+  ["Forbidden", 5, "forbidden", "only the work on one resource", new Forbidden("x")],
   [
     "Forbidden for all requests",
     5,
     "forbidden",
-    "the entire command",
+    "the complete command",
     new Forbidden("x", { affectsAllRequests: true }),
   ],
-  ["PaymentRequired", 5, "plan", "only one of several resources", new PaymentRequired("x")],
-  ["ApiUnavailable", 6, "unavailable", "only one of several resources", new ApiUnavailable("x")],
+  ["PaymentRequired", 5, "plan", "only the work on one resource", new PaymentRequired("x")],
+  ["ApiUnavailable", 6, "unavailable", "only the work on one resource", new ApiUnavailable("x")],
   [
     "ApiUnavailable for all requests",
     6,
@@ -62,19 +62,19 @@ test.each([
     "UnexpectedResponse",
     7,
     "unexpected-response",
-    "only one of several resources",
+    "only the work on one resource",
     new UnexpectedResponse("x"),
   ],
-  ["UnsafeResponse", 7, "unexpected-response", "only one of several resources", new UnsafeResponse("x")],
-  ["BadRequest", 7, "bad-request", "only one of several resources", new BadRequest("x")],
-  ["NotFound", 7, "not-found", "only one of several resources", new NotFound("x")],
-  ["Incomplete", 8, "incomplete", "only one of several resources", new Incomplete("x")],
-  ["MirrorBusy", 9, "busy", "only one of several resources", new MirrorBusy("x")],
-  ["MirrorStale", 10, "stale", "only one of several resources", new MirrorStale("x")],
-  ["Stopped by SIGHUP", 129, "stopped", "the entire command", new Stopped("SIGHUP")],
-  ["Stopped by SIGINT", 130, "stopped", "the entire command", new Stopped("SIGINT")],
-  ["Stopped by SIGTERM", 143, "stopped", "the entire command", new Stopped("SIGTERM")],
-])("the error %s has exit code %i and error code `%s`, and stops %s", (_, exitCode, code, scope, error) => {
+  ["UnsafeResponse", 7, "unexpected-response", "only the work on one resource", new UnsafeResponse("x")],
+  ["BadRequest", 7, "bad-request", "only the work on one resource", new BadRequest("x")],
+  ["NotFound", 7, "not-found", "only the work on one resource", new NotFound("x")],
+  ["Incomplete", 8, "incomplete", "only the work on one resource", new Incomplete("x")],
+  ["MirrorBusy", 9, "busy", "only the work on one resource", new MirrorBusy("x")],
+  ["MirrorStale", 10, "stale", "only the work on one resource", new MirrorStale("x")],
+  ["Stopped by SIGHUP", 129, "stopped", "the complete command", new Stopped("SIGHUP")],
+  ["Stopped by SIGINT", 130, "stopped", "the complete command", new Stopped("SIGINT")],
+  ["Stopped by SIGTERM", 143, "stopped", "the complete command", new Stopped("SIGTERM")],
+])("the error %s has exit code %i and error code `%s`, and ends %s", (_, exitCode, code, scope, error) => {
   expect([error.exitCode, error.code]).toEqual([exitCode, code]);
   expect(failureScope(error)).toBe(scopes[scope]);
 });

@@ -31,30 +31,30 @@ async function exported(db: string, file: string, ...flags: string[]): Promise<B
 }
 
 test.each<[string, string, OutputFlags]>([
-  ["--csv", 'CSV to stdout, delimiter ","', { csv: true }],
+  ["--csv", 'CSV to stdout with delimiter ","', { csv: true }],
   ["-o - --json", "JSON to stdout", { out: "-", json: true }],
   ["-o /dev/stdout --ndjson", "NDJSON to stdout", { out: "/dev/stdout", ndjson: true }],
-  ["--excel", 'CSV to stdout, delimiter ",", for Excel', { excel: true }],
-  ["--decimal-comma", 'CSV to stdout, delimiter ";", with decimal commas', { decimalComma: true }],
-  ["--delimiter tab", 'CSV to stdout, delimiter "\\t"', { delimiter: "tab" }],
+  ["--excel", 'CSV to stdout with delimiter ",", for Excel', { excel: true }],
+  ["--decimal-comma", 'CSV to stdout with delimiter ";", with decimal commas', { decimalComma: true }],
+  ["--delimiter tab", 'CSV to stdout with delimiter "\\t"', { delimiter: "tab" }],
   [
     "--decimal-comma --delimiter :",
-    'CSV to stdout, delimiter ":", with decimal commas',
+    'CSV to stdout with delimiter ":", with decimal commas',
     { decimalComma: true, delimiter: ":" },
   ],
-  ["-o o.tsv", 'CSV to a file, delimiter "\\t"', { out: "o.tsv" }],
-  ["-o o.tsv --delimiter tab", 'CSV to a file, delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
+  ["-o o.tsv", 'CSV to a file with delimiter "\\t"', { out: "o.tsv" }],
+  ["-o o.tsv --delimiter tab", 'CSV to a file with delimiter "\\t"', { out: "o.tsv", delimiter: "tab" }],
   [
     "-o o.tsv --decimal-comma",
-    'CSV to a file, delimiter "\\t", with decimal commas',
+    'CSV to a file with delimiter "\\t", with decimal commas',
     { out: "o.tsv", decimalComma: true },
   ],
-  ["-o sub/o.csv", 'CSV to a file, delimiter ","', { out: "sub/o.csv" }],
-  ["-o o.gz.csv", 'CSV to a file, delimiter ","', { out: "o.gz.csv" }],
-  ["-o O.CSV.GZ", 'CSV to a file, delimiter ",", compressed', { out: "O.CSV.GZ" }],
-  ["-o new/", 'CSV to a folder, delimiter ","', { out: "new/" }],
-  ["-o made, an existing folder,", 'CSV to a folder, delimiter ","', { out: "made" }],
-  ["-o made.V2, an existing folder,", 'CSV to a folder, delimiter ","', { out: "made.V2" }],
+  ["-o sub/o.csv", 'CSV to a file with delimiter ","', { out: "sub/o.csv" }],
+  ["-o o.gz.csv", 'CSV to a file with delimiter ","', { out: "o.gz.csv" }],
+  ["-o O.CSV.GZ", 'CSV to a file with delimiter ",", compressed', { out: "O.CSV.GZ" }],
+  ["-o new/", 'CSV to a folder with delimiter ","', { out: "new/" }],
+  ["-o made, an existing folder,", 'CSV to a folder with delimiter ","', { out: "made" }],
+  ["-o made.V2, an existing folder,", 'CSV to a folder with delimiter ","', { out: "made.V2" }],
   ["-o made.JSON, although a folder has this name,", "JSON to a file", { out: "made.JSON" }],
 ])("an export with %s writes %s", (_, expected, flags) => {
   const deps = testDeps();
@@ -70,7 +70,11 @@ test.each<[string, string, OutputFlags]>([
   ].filter((option) => typeof option === "string");
   if (format.name === "csv") options.unshift(`delimiter ${JSON.stringify(csv.delimiter)}`);
   const place = destination.kind === "stdout" ? "stdout" : `a ${destination.kind}`;
-  expect([`${format.name.toUpperCase()} to ${place}`, ...options].join(", ")).toBe(expected);
+  expect(
+    [`${format.name.toUpperCase()} to ${place}`, ...options]
+      .join(", ")
+      .replace(", delimiter", " with delimiter"),
+  ).toBe(expected);
 });
 
 test.each<[string, OutputFlags]>([

@@ -65,7 +65,7 @@ test.each([
   ["--singer", [...selection, ...otherSelection]],
   ["--state state.json", [...selection, ...otherSelection, ...formats]],
   ["--delta lake", [...selection, ...otherSelection, ...formats, ...fileFlags, "--singer", "--state x"]],
-])("export %s rejects flags that contradict it", async (flag, others) => {
+])("export %s rejects other options that contradict this option", async (flag, others) => {
   for (const other of others) {
     const { code, err } = await brandapi(`export orders ${flag} ${other}`);
     expect([code, err], other).toEqual([2, expect.stringContaining("cannot be used with option")]);

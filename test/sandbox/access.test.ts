@@ -62,7 +62,7 @@ test("the sandbox accepts extra spaces and a lower-case `bearer` in the Authoriz
   expect(ask("/me", { request: { headers } }).status).toBe(200);
 });
 
-test("a key is rejected from the exact millisecond at which it expires", () => {
+test("the sandbox rejects an API key from the exact millisecond at which the key expires", () => {
   const expiresAt = history.keys[0]?.expiresAt ?? 0;
   expect(ask("/me", { now: expiresAt - 1 }).status).toBe(200);
   expect(ask("/me", { now: expiresAt }).status).toBe(401);

@@ -120,7 +120,7 @@ test("click analytics add up a host's orders on the same day, and each tracked o
   expect(top_hosts).toMatchObject([{ host: { id: "h1" }, ...sums }]);
 });
 
-test("the click analytics of a brand without orders contain a point with zeros for the current day", () => {
+test("the click analytics of a brand without orders contain a data point with zeros for the current day", () => {
   const { timeseries } = clicks("", { brand: { ...brand, orders: [] } });
   expect(timeseries).toMatchObject([{ date: "2026-11-21", orders: 0, total_clicks: 0, conversion_rate: 0 }]);
 });

@@ -142,7 +142,7 @@ test("sandbox events do not change earlier snapshots of the brand, and fail for 
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("a simulated brand gets a third more orders per hour than the average of its two-year history", () => {
+test("the simulation adds a third more orders per hour than the average of the brand's two-year history", () => {
   expect(naturalPace(3 * 730 * 24)).toEqual({ ordersPerHour: 4, speed: 1 });
   expect(naturalPace(3 * 730 * 24, 2)).toEqual({ ordersPerHour: 8, speed: 2 });
 });

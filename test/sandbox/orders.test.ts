@@ -8,7 +8,7 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("the sandbox lists orders newest first, each exactly once and unchanged", () => {
+test("the sandbox's pages list the orders newest first, each exactly once and with all of its fields", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));

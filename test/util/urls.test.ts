@@ -30,7 +30,7 @@ test.each([
 test.each([
   ["of 4,001 characters", "x".repeat(4_001)],
   ["of more than 4,000 encoded characters", "é".repeat(667)],
-  ["without characters", ""],
+  ["of zero characters", ""],
   ["of one dot", "."],
   ["of two dots", ".."],
   ["with half of a surrogate pair", "\ud800"],
