@@ -225,7 +225,7 @@ test.each([
   ["date", "2026-02-30"],
   ["timestamp", "soon"],
 ] as const)(
-  "a Singer export of a column of the type `%s` does not send the invalid value %o",
+  "a Singer export of a column of the type `%s` does not send %o, which is invalid for this type",
   (type, value) => {
     expect(singerValue(value, type)).toBeUndefined();
   },

@@ -60,14 +60,14 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "a run after a gap fills the gap and re-reads the window before it",
+    "if earlier runs left unread dates between read dates, a run reads them and re-reads the window before them",
     before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000), days(770, 850)],
     [],
   ],
   [
-    "three months without a run leave no gap",
+    "after three months without a run, a run reads all dates since the last run",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     {},
     [days(870, 1000)],

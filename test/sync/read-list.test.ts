@@ -104,7 +104,7 @@ const lists: [
     { readings: 3, records: 3, isComplete: false, repeated: ["b"] },
   ],
   [
-    "without reporting repeated IDs if its order changes",
+    "that repeats an ID, and does not report the ID if the list changes its order between readings",
     [
       duplicate,
       [
@@ -115,7 +115,7 @@ const lists: [
     { readings: 4, records: 3, isComplete: false },
   ],
   [
-    "without reporting repeated IDs if its length changes",
+    "that repeats an ID, and does not report the ID if the list changes its length between readings",
     [duplicate, [[5, "a", "b", "b", "c"]], duplicate],
     { readings: 3, records: 3, isComplete: false },
   ],

@@ -106,11 +106,14 @@ test.each([
     [order, order, misdated("b", null)],
     "`a` is listed more than once (2 such records, 1 without a readable date)",
   ],
-])("the description of faulty records in the mirror %s", async (_, listed, text) => {
-  const { run } = await makeDatedRun(listed);
-  storeSlice(run, await readSlice(run, slice));
-  expect(describeFaultySlices(run)).toBe(text);
-});
+])(
+  "the description of faulty records (duplicates and wrong dates) in the mirror %s",
+  async (_, listed, text) => {
+    const { run } = await makeDatedRun(listed);
+    storeSlice(run, await readSlice(run, slice));
+    expect(describeFaultySlices(run)).toBe(text);
+  },
+);
 
 test("the description of faulty records counts records without a readable date, even if no date range is faulty", async () => {
   const { run } = await makeDatedRun([]);

@@ -84,7 +84,7 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
     [["unsettled", "orders cannot be verified: a reason"]],
   ],
   [
-    "a list with outdated details",
+    "a list that did not change during the read",
     "no problem",
     { parts: [part({ kind: "list" })], unsettled: false },
     null,
