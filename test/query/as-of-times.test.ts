@@ -142,7 +142,7 @@ test("with --as-of, `hosts` contains each host's totals from its last snapshot, 
   expect(await ranking(at(3))).toEqual([[...none, 32, 2, 3, 4.5], row("a", 12), row("b", 22)]);
 });
 
-test("--as-of reports a replaced host ranking only if the mirror had an earlier ranking of the same day at that time", async () => {
+test("--as-of warns that the host ranking was replaced later only if the mirror had a ranking of that day at the given time", async () => {
   const hour = 3_600_000;
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 1 });

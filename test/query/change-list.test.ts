@@ -30,7 +30,7 @@ test.each([
     3,
   ],
   [
-    "only the newest change to orders if the filter names orders and the limit is 1",
+    "only the newest change to orders if the limit is 1",
     { ...all, resourceName: "orders" },
     1,
     ["removed"],

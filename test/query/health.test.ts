@@ -165,7 +165,7 @@ test("status merges adjacent date ranges that were read, and reports unread date
   });
 });
 
-test("status reports no undated records for a list, and no covered dates for surveys until their results have been read", async () => {
+test("after a stopped sync, status reports dates as read for the roster, but not for surveys, whose results may be unread", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { whole: true });
   expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });

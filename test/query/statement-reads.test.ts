@@ -29,9 +29,9 @@ test.each([
   ["sqlite_schema", "SELECT name FROM sqlite_master"],
   ["records", "SELECT r.json FROM records r"],
   ["generated", "SELECT b FROM generated"],
-  ["no table", "SELECT 1"],
-])("findReads finds %s in the statement: %s", (list, sql) => {
-  const names = list === "no table" ? [] : list.split(", ");
+  ["none", "SELECT 1"],
+])("findReads returns the tables (%s) of the statement: %s", (list, sql) => {
+  const names = list === "none" ? [] : list.split(", ");
   const read = findReads(db, sql);
   expect({ ...read, names: read?.names.sort() }).toEqual({ names, qualified: [] });
 });

@@ -27,7 +27,7 @@ test("the tables of a resource are its main table, followed by a table for each 
   expect(listTableShapes(orders)).toBe(listTableShapes(orders));
 });
 
-test("the columns of a nested object have the object's name as a prefix, unless the object is inlined", () => {
+test("the columns of a nested object have the object's name as a prefix, unless the object is declared without a prefix", () => {
   expect(columnsOf(orders)).toEqual(
     expect.arrayContaining(["id", "host_id", "host_username", "product_title"]),
   );

@@ -64,7 +64,7 @@ test.each([
   ["all dates after the oldest record", { ...never, from: first + 1 }],
   ["a range before all records", { ...never, to: first - 1 }],
   ["a range after all records", { ...never, from: first + 99 * day }],
-])("countCurrent counts the current records in %s", async (_, range) => {
+])("countCurrent counts only records that are not removed, in %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(

@@ -135,7 +135,7 @@ test.each([
   ["strings and numbers", "text", ["a", 1]],
   ["booleans and numbers", "json", [true, 1]],
   ["strings and later booleans", "json", ["a", true, "b"]],
-])("a discovered column with %s has the type %s", async (_, type, values) => {
+])("the column for an undocumented field with %s has the type %s", async (_, type, values) => {
   const mirror = await makeMirror();
   write(
     mirror,

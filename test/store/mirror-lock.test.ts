@@ -118,7 +118,7 @@ test("if a different program's file is in place of the lock file, locking fails,
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("findRunningCommand finds the command that has locked a mirror, through a link too, even if the mirror is missing", async () => {
+test("findRunningCommand finds the command that has locked a mirror, even through a link or if the mirror is missing", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const link = join(makeHome(), "link.sqlite");
   const lock = await lockMirror(path, { wait: false, clock, signal });

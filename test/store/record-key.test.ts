@@ -43,13 +43,13 @@ test.each([
   ["a documented record without an ID", orders, { id: null }, "has no `id`"],
   ["a documented record with an incomplete ID", content, { id: "c1" }, "has no `source`, `id`"],
   [
-    "a documented record with a numeric ID that a double would round",
+    "a documented record with a numeric ID that JavaScript would round",
     orders,
     JSON.parse('{"id":9007199254740993}'),
     "too many digits",
   ],
   [
-    "an undocumented record with a numeric ID that a double would round",
+    "an undocumented record with a numeric ID that JavaScript would round",
     gifts,
     { id: -1e300 },
     "too many digits",

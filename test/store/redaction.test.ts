@@ -145,7 +145,7 @@ test.each<[string, Json, Json, Json]>([
     { host: last("x") },
     { host: [{ id: 1 }] },
   ],
-])("if a field is no longer omitted, the next response of the API %s", async (_, stored, sent, expected) => {
+])("once a field is no longer omitted, re-reading a record %s", async (_, stored, sent, expected) => {
   const restore = createRestorer(await withRules({ no_longer_omitted: ["last_name", "deals.host.name"] }));
   expect(restore(stored, sent, "orders")).toEqual(expected);
   expect(createRestorer(await withRules({}))(stored, sent, "orders")).toEqual(stored);

@@ -51,25 +51,25 @@ test.each<
     { missing: [], outdatedTotals: [changed] },
   ],
   [
-    "an incomplete read marks no records as missing, and does not change which dates are covered",
+    "an incomplete read marks no records as missing, and does not change which dates count as read",
     covered,
     { isComplete: false, ids: [1], changed },
     { dates: null, returned: [1], missing: [], missingSinceUnknown: [], outdatedTotals: [changed] },
   ],
   [
-    "a complete read replaces a faulty range, and the range's undated records that it did not return are missing",
+    "a complete read replaces a faulty range, and records without a readable date that it did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
     { dates: { coverage: [read], faultySlices: [] }, missingSinceUnknown: [9] },
   ],
   [
-    "an undated record that a complete read returns is not missing",
+    "a record without a readable date that a complete read returns is not missing",
     faulty,
     { ids: [1, 2, 3, 9] },
     { returned: [1, 2, 3, 9], missingSinceUnknown: [] },
   ],
   [
-    "faulty records make the range a faulty range, in which no record is marked as missing",
+    "if a read returns records for wrong dates, its range is a faulty range, in which no record is marked as missing",
     unread,
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {
@@ -86,13 +86,13 @@ test.each<
     { returned: [], missingSinceUnknown: [4] },
   ],
   [
-    "a new record without a readable date is not missing, even if all dates are covered",
+    "a new record without a readable date is not missing, even if all dates have been read",
     { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, requestedAt: 1, runId: 1 }], faultySlices: [] },
     { faulty: { ...fault, ids: [9], addedIds: [9] } },
     { returned: [9], missingSinceUnknown: [] },
   ],
   [
-    "an incomplete read keeps the undated records of the faulty ranges that it replaces",
+    "an incomplete read keeps the records without a readable date of the faulty ranges that it replaces",
     faulty,
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
@@ -101,7 +101,7 @@ test.each<
     },
   ],
   [
-    "an incomplete read does not take over the undated records of other faulty ranges",
+    "an incomplete read of one faulty range leaves the records of other faulty ranges unchanged",
     { ...faulty, faultySlices: [...faulty.faultySlices, nextSlice] },
     { isComplete: false, faulty: { ...fault, ids: [1, 9] } },
     {
@@ -112,7 +112,7 @@ test.each<
     },
   ],
   [
-    "undated records that a complete read did not return are missing, even if it returned other faulty records",
+    "records without a readable date that a complete read did not return are missing, even if other records were faulty",
     faulty,
     { faulty: { ...fault, ids: [1] } },
     {
