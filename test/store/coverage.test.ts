@@ -69,7 +69,7 @@ test("if a date is unreadable, findLastReadAt returns the time of the latest rea
   expect(findLastReadAt([], null)).toBeNull();
 });
 
-test("a date with a fraction of a millisecond is covered by a range that ends in that millisecond", () => {
+test("a date with a fraction of a millisecond counts as read if the range that was read ends in that millisecond", () => {
   const range = { from: 7_000, to: 7_999, requestedAt: 0, runId: 1 };
   expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });

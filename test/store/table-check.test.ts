@@ -176,17 +176,17 @@ test.each([
     one("opportunity_deliverables", { missing: 1 }),
   ],
   [
-    "a changed value in a discovered column",
+    "a changed value in the column of an undocumented field",
     "UPDATE gifts SET huge = 1 WHERE huge IS NOT NULL",
     one("gifts", { changed: 1 }),
   ],
   [
-    "a changed integer in a discovered column",
+    "a changed integer in the column of an undocumented field",
     "UPDATE gifts SET nested_size = 5 WHERE nested_size IS NOT NULL",
     one("gifts", { changed: 1 }),
   ],
   [
-    "a 0 in place of a null in a discovered column",
+    "a 0 in place of a null in the column of an undocumented field",
     "UPDATE gifts SET nested_size = 0 WHERE nested_size IS NULL",
     one("gifts", { changed: 1 }),
   ],
