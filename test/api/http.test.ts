@@ -399,20 +399,25 @@ it.each<[string, string, RequestFailure, boolean]>([
 it.each([
   [
     "2 minutes",
-    "the end of the delay or `--max-wait 30m`",
+    "waiting until the delay ends, or using `--max-wait 30m`",
     120_000,
     /^try again after 2026-10-20 12:02 UTC, .*`--max-wait 30m`$/,
   ],
-  ["30 minutes", "the end of the delay or `--max-wait 31m`", 30 * 60_000, /12:30 UTC, .*`--max-wait 31m`$/],
+  [
+    "30 minutes",
+    "waiting until the delay ends, or using `--max-wait 31m`",
+    30 * 60_000,
+    /12:30 UTC, .*`--max-wait 31m`$/,
+  ],
   [
     "61 minutes and 1 second",
-    "the end of the delay or `--max-wait 63m`",
+    "waiting until the delay ends, or using `--max-wait 63m`",
     61 * 60_000 + 1_000,
     /13:01 UTC, .*`--max-wait 63m`$/,
   ],
   [
     "1 day",
-    "the end of the delay or `--max-wait 1441m`",
+    "waiting until the delay ends, or using `--max-wait 1441m`",
     86_400_000,
     /^try again after 2026-10-21 12:00 UTC, .*`--max-wait 1441m`$/,
   ],
