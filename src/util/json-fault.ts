@@ -41,8 +41,13 @@ export function findJsonFault(text: string): JsonFault | null {
     const closes = sign === "}" || sign === "]";
     const isValue = sign === undefined || sign === "{" || sign === "[";
     if (expected === "end of file") return faultAt(start, "unexpected text after the end of the JSON");
-    if (expected === "comma or closing bracket" && sign !== "," && !closes)
-      return faultAt(previousEnd, "a comma is missing at the end of the line");
+    if (expected === "comma or closing bracket" && sign !== "," && !closes) {
+      const isLineEnd = text.slice(previousEnd, start).includes("\n");
+      return faultAt(
+        previousEnd,
+        `a comma is missing ${isLineEnd ? "at the end of the line" : "between two values"}`,
+      );
+    }
     if (expected === "colon" && sign !== ":") return faultAt(start, "a colon is missing after a name");
     if (closes && (expected === "value" || expected === "name"))
       return faultAt(

@@ -18,7 +18,11 @@ test("a fault is found in a text if and only if JSON.parse rejects the text", ()
 
 const faults: [string, number, string][] = [
   ['{\n  "profiles": {\n    "a": {"key": "brk_secret",}\n  }\n}', 3, "a comma before a closing bracket"],
-  ['{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}', 2, "a comma is missing"],
+  [
+    '{\n  "profiles": {"a": {"key": "brk_secret"\n    "db": "x"}}}',
+    2,
+    "a comma is missing at the end of the line",
+  ],
   ['{\n  "profiles": {\n    a: {}}}', 3, "an unexpected character, or text without double quotes"],
   ["{\n  'profiles': {}}", 2, "text is not in straight double quotes"],
   ["\n{'profiles': {}}", 2, "text is not in straight double quotes"],
@@ -31,8 +35,8 @@ const faults: [string, number, string][] = [
   ['{"profiles": {"a": {}]}', 1, "a closing bracket of the wrong kind"],
   ['{"profiles": {}}\n}', 2, "unexpected text after the end of the JSON"],
   ["", 1, "unexpected end of file"],
-  ['{"a": 1 "b": 2}', 1, "a comma is missing"],
-  ['{"a": [1 2]}', 1, "a comma is missing"],
+  ['{"a": 1 "b": 2}', 1, "a comma is missing between two values"],
+  ['{"a": [1 2]}', 1, "a comma is missing between two values"],
   ["[1,]", 1, "a comma before a closing bracket"],
   ["[1,\n]", 2, "a comma before a closing bracket"],
   ['{"a"\n1}', 2, "a colon is missing after a name"],
