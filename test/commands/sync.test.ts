@@ -59,19 +59,6 @@ test("sync reads the key file only once, so that it can be a pipe", async () => 
   expect(code, err).toBe(0);
 });
 
-test("sync --dry-run estimates no time for the requests of the first minute, which are sent in a burst", async () => {
-  const brand = makeBrand({ orders: ordersBefore(noon - hour, 600, hour) });
-  const estimate = async (limit: number) => {
-    const { out } = await brand.run(`sync orders --dry-run --json --rate-limit ${limit}`);
-    return JSON.parse(out) as { requests: number; minutes: number };
-  };
-  const { requests, minutes } = await estimate(60);
-  expect([requests > 6, minutes]).toEqual([true, 0]);
-  expect((await estimate(requests)).minutes).toBe(0);
-  expect((await estimate(requests - 1)).minutes).toBe(1);
-  expect((await estimate(1)).minutes).toBe(requests - 1);
-});
-
 test.each([
   ["sync orders", 100, "from 2026-10-22T12:00, and older orders in the audit", "2026-10-22T12:00"],
   ["sync orders --audit 0", 30, "from 2026-10-22T12:00", "2026-10-22T12:00"],

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import type { ApiClient } from "../../src/api/client.js";
+import { Forbidden } from "../../src/errors.js";
+import { content } from "../../src/resources/content.js";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import { estimateSync } from "../../src/sync/estimate.js";
+import { day, noon } from "../support/records.js";
+import { listedAt, makeDatedRun } from "./dated-run.js";
+
+const listed = Array.from({ length: 320 }, (_, n) => listedAt(`o${n}`, noon - (n + 1) * day));
+
+test("the plan of a sync sums the requests of its resources, and lists the dated resources last", async () => {
+  const { run } = await makeDatedRun(listed);
+  const plan = await estimateSync(run, { allowed: [orders, roster], withoutScope: [], areNamed: true }, null);
+  expect(plan.resources.map(({ resource, requests }) => [resource, requests])).toEqual([
+    ["roster", 4],
+    ["orders", 9],
+  ]);
+  expect(plan).toMatchObject({ requests: 13, skipped: [], minutes: null });
+});
+
+test.each([
+  [null, null],
+  [60, 0],
+  [9, 0],
+  [8, 1],
+  [5, 1],
+  [4, 2],
+  [1, 8],
+])(
+  "with a rate limit of %s, a sync of nine requests takes an estimated %s minutes, because the requests of the first minute are sent in a burst",
+  async (rateLimit, minutes) => {
+    const { run } = await makeDatedRun(listed);
+    const selection = { allowed: [orders], withoutScope: [], areNamed: true };
+    expect(await estimateSync(run, selection, rateLimit)).toMatchObject({ requests: 9, minutes });
+  },
+);
+
+test("the plan of a sync skips the resources that the user did not name and to which access is denied", async () => {
+  const { run } = await makeDatedRun(listed);
+  const estimate = async (areNamed: boolean, error: Error) => {
+    const get = async (path: string, query = {}) => {
+      if (path === roster.path) throw error;
+      return await run.api.get(path, query);
+    };
+    const api = { get, stats: run.api.stats } as ApiClient;
+    const withoutScope = [{ resource: content, why: "the key lacks a scope", wasReadBefore: false }];
+    return await estimateSync({ ...run, api }, { allowed: [roster, orders], withoutScope, areNamed }, null);
+  };
+  const denied = new Forbidden("The plan does not include /roster.");
+  expect(await estimate(false, denied)).toMatchObject({
+    resources: [{ resource: "orders" }],
+    skipped: [
+      { resource: "content", why: "the key lacks a scope" },
+      { resource: "roster", why: denied.message },
+    ],
+    requests: 9,
+  });
+  await expect(estimate(true, denied)).rejects.toBe(denied);
+  const broken = new TypeError("broken");
+  await expect(estimate(false, broken)).rejects.toBe(broken);
+});
