@@ -14,7 +14,7 @@ import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { type FailedCommand, isDoneVerify } from "../store/runs.js";
+import { type FailedCommand, isCompletedVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";
@@ -200,7 +200,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   // both reasons are listed.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
-  else if (last?.error && !isDoneVerify(last)) {
+  else if (last?.error && !isCompletedVerify(last)) {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }

@@ -3,12 +3,12 @@ import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import {
-  doneVerify,
   findLastVerifiedRun,
   findUnresolvedVerify,
   hasVerifyFinding,
-  isDoneVerify,
+  isCompletedVerify,
   type RunRow,
+  verifyCompleted,
 } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
@@ -50,7 +50,7 @@ export function readProof(mirror: Mirror, runningCommand: RunningCommand | null)
 }
 
 function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"]): string | null {
-  const isHarmless = ["done", "running", "skipped", doneVerify].includes(last?.outcome ?? "done");
+  const isHarmless = ["done", "running", "skipped", verifyCompleted].includes(last?.outcome ?? "done");
   if (!last || last.run_id < verifiedRunId || isHarmless) return null;
   const { error, outcome } = last;
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
@@ -68,7 +68,7 @@ function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
        ORDER BY from_at DESC LIMIT 1`,
     { run_id, through },
   );
-  const by = isDoneVerify(run) ? "verify" : "sync";
+  const by = isCompletedVerify(run) ? "verify" : "sync";
   return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
 }
 

@@ -108,7 +108,7 @@ export interface DatedStrategy {
   untilBound: "inclusive" | "exclusive";
   /**
    * Filters whose counts in the API are compared with the mirror. Only append to this list, because mirrors store the
-   * positions of the filters that match a record (`filterBits`).
+   * positions of the filters that match a record (`listStatusFilters`).
    */
   statusFilters?: readonly StatusFilter[];
   totalsSource?: TotalsSource;
@@ -160,10 +160,10 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-/** Returns the resource's counted filters, each with its bit in `records.flags`. */
-export function filterBits({ strategy }: Resource): (StatusFilter & { bit: number })[] {
+/** Returns the resource's status filters, each with its bit in the column `records.flags`. */
+export function listStatusFilters({ strategy }: Resource): (StatusFilter & { statusBit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.statusFilters ?? []) : [];
-  return filters.map((filter, position) => ({ ...filter, bit: 1 << position }));
+  return filters.map((filter, position) => ({ ...filter, statusBit: 1 << position }));
 }
 
 export function acceptsDates({ strategy }: Resource): boolean {

@@ -11,7 +11,6 @@ import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
 import { isSameRecord } from "./record-diff.js";
 import {
-  createFlagCalculator,
   markDetailsOutdated,
   markDetailsRead,
   mergeListItem,
@@ -21,6 +20,7 @@ import {
   type RecordRow,
   recordDate,
   recordKey,
+  recordStatusBits,
 } from "./records.js";
 import { createRedactor, createRestorer } from "./redaction-rules.js";
 import { addWrittenRows } from "./runs.js";
@@ -57,8 +57,8 @@ export interface SkippedCopy {
   value: Json;
 }
 
-/** The time (ISO 8601) and the circumstances in which a record was read. */
-type Reading = Pick<WriteOptions, "parameters" | "isFaulty"> & { readAt: string };
+/** Describes the request that returned a record. `readAt` is its time (ISO 8601). */
+type RequestInfo = Pick<WriteOptions, "parameters" | "isFaulty"> & { readAt: string };
 
 /** A record as it is stored in `records`. */
 interface RecordVersion {
@@ -76,7 +76,6 @@ interface RecordVersion {
 export class RecordWriter {
   readonly #redact;
   readonly #restore;
-  readonly #calculateFlags;
   readonly #changes: ChangeLog | null;
   readonly #hostNames: HostNames;
   readonly #issues: SchemaIssues;
@@ -90,7 +89,6 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
-    this.#calculateFlags = createFlagCalculator(resource);
     this.#changes = resource.keepsHistory
       ? new ChangeLog(mirror, resource, run.runId, readConfirmedCoverage(mirror, resource.name))
       : null;
@@ -107,7 +105,7 @@ export class RecordWriter {
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {
     const { keyPrefix = "", position = 0, requestedAt, ...rest } = options;
-    const reading = { ...rest, readAt: formatInstant(requestedAt) };
+    const request = { ...rest, readAt: formatInstant(requestedAt) };
     const ids = new Set<number>();
     const addedIds: number[] = [];
     const copies: SkippedCopy[] = [];
@@ -117,14 +115,14 @@ export class RecordWriter {
       const row = this.#find(key);
       const version = this.#createVersion(sent, row);
       if (!row) {
-        const id = this.#add(key, version, reading);
+        const id = this.#add(key, version, request);
         ids.add(id);
         addedIds.push(id);
       } else if (ids.has(row.record_id) || this.#isOlder(version, row)) {
         copies.push({ id: row.record_id, value: sent });
       } else {
         ids.add(row.record_id);
-        if (this.#update(row, version, reading)) changed += 1;
+        if (this.#update(row, version, request)) changed += 1;
       }
     }
     this.#addToRun({ added: addedIds.length, changed });
@@ -199,8 +197,8 @@ export class RecordWriter {
     return date !== null && date < startOfSecond(row.dated_at);
   }
 
-  #add(key: string, { json, listJson, value }: RecordVersion, reading: Reading): number {
-    const { parameters, isFaulty = false, readAt } = reading;
+  #add(key: string, { json, listJson, value }: RecordVersion, request: RequestInfo): number {
+    const { parameters, isFaulty = false, readAt } = request;
     const date = recordDate(this.resource, value);
     const insert = `INSERT INTO records (resource, key, json, list_json, context, since_at, dated_at, flags)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -213,7 +211,7 @@ export class RecordWriter {
       formatParameters(parameters),
       readAt,
       date,
-      this.#calculateFlags(value),
+      recordStatusBits(this.resource, value),
     );
     const id = Number(lastInsertRowid);
     if (!isFaulty) this.#changes?.logAdded(key, date, readAt);
@@ -227,24 +225,24 @@ export class RecordWriter {
    * Replaces the mirrored version if anything has changed. A removed record becomes current again.
    * @returns true if the record has changed. A different order of fields or a new URL signature is not a change.
    */
-  #update(row: RecordRow, version: RecordVersion, reading: Reading): boolean {
+  #update(row: RecordRow, version: RecordVersion, request: RequestInfo): boolean {
     const { json, listJson, value } = version;
-    const { parameters, isFaulty = false, readAt } = reading;
+    const { parameters, isFaulty = false, readAt } = request;
     const { keepsHistory } = this.resource;
     // Without a history, `since_at` is the time of the last read.
     const unchangedSince = keepsHistory ? row.since_at : readAt;
     // A record that reappears or was read with different request parameters counts as changed.
     const countsAsChanged = row.removed_at !== null || row.context !== formatParameters(parameters);
     if (!countsAsChanged && row.json === json && row.list_json === listJson) {
-      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, reading);
+      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, request);
       return false;
     }
     const before = this.#parseMirrored(row, value);
     if (!countsAsChanged && isSameRecord(before, value, this.resource)) {
-      this.#replaceVersion(row, version, unchangedSince, reading);
+      this.#replaceVersion(row, version, unchangedSince, request);
       return false;
     }
-    this.#replaceVersion(row, version, readAt, reading);
+    this.#replaceVersion(row, version, readAt, request);
     if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
     this.#changes?.logChanged(row, { before, after: value, isFaulty }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.
@@ -261,9 +259,9 @@ export class RecordWriter {
     return this.#restore(stored, sent, this.resource.name);
   }
 
-  #replaceVersion(row: RecordRow, version: RecordVersion, sinceAt: string, reading: Reading): void {
+  #replaceVersion(row: RecordRow, version: RecordVersion, sinceAt: string, request: RequestInfo): void {
     const { json, listJson, value } = version;
-    const { parameters, readAt } = reading;
+    const { parameters, readAt } = request;
     const { record_id: recordId } = row;
     this.mirror.execute(
       `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL
@@ -273,7 +271,7 @@ export class RecordWriter {
       formatParameters(parameters),
       sinceAt,
       recordDate(this.resource, value),
-      this.#calculateFlags(value),
+      recordStatusBits(this.resource, value),
       recordId,
     );
     const record = { value: asObject(value), parameters: parameters ?? {}, sinceAt, removedAt: null };

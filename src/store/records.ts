@@ -1,5 +1,5 @@
 import { UnexpectedResponse } from "../errors.js";
-import { filterBits, type Resource } from "../resources/resource.js";
+import { listStatusFilters, type Resource } from "../resources/resource.js";
 import { asObject, type Json, type JsonObject, valueAt } from "../util/json-value.js";
 import { allTime, type TimeRange, utcMonth } from "../util/time-ranges.js";
 import { formatInstant, parseTimestamp } from "../util/timestamps.js";
@@ -41,7 +41,7 @@ export function readCurrentKeys(mirror: Mirror, resourceName: string, range: Tim
 /**
  * Counts the current records in a range. Records without a readable date are counted only if the range is `allTime`.
  * Fast, because it reads only indexes.
- * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
+ * @param statusBit counts only the records with this status bit; 0 counts all records
  */
 export function countCurrent(mirror: Mirror, resourceName: string, range = allTime, statusBit = 0): number {
   const isAllTime = !Number.isFinite(range.from) && !Number.isFinite(range.to);
@@ -140,6 +140,7 @@ export function createRecordComparison(mirror: Mirror, resource: Resource) {
 export interface VersionRow {
   record_id: number;
   json: string;
+  /** The request parameters (`ParsedRecord.parameters`) as JSON, or null if there are none. */
   context: string | null;
   /** The time at which this version was first read or, for a removed record, the time of its removal (ISO 8601). */
   since_at: string;
@@ -265,11 +266,10 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(date);
 }
 
-/** Returns a function that computes a record's flags: the bits of all API filters that match it. */
-export function createFlagCalculator(resource: Resource): (value: Json) => number {
-  const bits = filterBits(resource).map(({ bit, field }) => ({ bit, path: [field] }));
-  return (value) =>
-    bits.reduce((flags, { bit, path }) => (valueAt(value, path) === true ? flags | bit : flags), 0);
+/** Returns the status bits of all API filters that match a record, for the column `flags`. */
+export function recordStatusBits(resource: Resource, value: Json): number {
+  const matching = listStatusFilters(resource).filter(({ field }) => valueAt(value, [field]) === true);
+  return matching.reduce((bits, { statusBit }) => bits | statusBit, 0);
 }
 
 /**

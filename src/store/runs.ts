@@ -3,16 +3,16 @@ import type { Resource } from "../resources/resource.js";
 import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
 
 /**
- * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` has a different
- * meaning: it is true only if the mirror and the API agreed.
+ * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` is true only if
+ * the mirror and the API agreed.
  */
-export const doneVerify = "verified";
+export const verifyCompleted = "verified";
 
 /** How a run ended. If the outcome is `running`, the run is in progress or its process was killed. */
 export type RunOutcome =
   | "running"
   | "done"
-  | typeof doneVerify
+  | typeof verifyCompleted
   | "incomplete"
   | "failed"
   | "stopped"
@@ -144,8 +144,8 @@ export function readNewestRunId(mirror: Mirror): number {
 }
 
 /** True if the run is a `verify` that compared everything. Its `error` is null or describes the differences found. */
-export function isDoneVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
-  return outcome === doneVerify;
+export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
+  return outcome === verifyCompleted;
 }
 
 /*
@@ -161,7 +161,7 @@ export function isDoneVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
  */
 
 const doneSyncSql = "outcome = 'done'";
-const doneVerifySql = `outcome = '${doneVerify}'`;
+const completedVerifySql = `outcome = '${verifyCompleted}'`;
 const verifiedSql = "verified = 1";
 /**
  * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
@@ -186,7 +186,7 @@ function findNewestRun(mirror: Mirror, resourceName: string, condition: string):
 
 /** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null {
-  const agreeingVerify = `${doneVerifySql} AND error IS NULL`;
+  const agreeingVerify = `${completedVerifySql} AND error IS NULL`;
   return (
     findNewestRun(mirror, resourceName, `NOT (${agreeingVerify})`) ??
     findNewestRun(mirror, resourceName, "true")
@@ -210,7 +210,7 @@ export function findLastVerifiedRun(mirror: Mirror, resourceName: string): RunRo
 
 /** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
 export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunRow | null {
-  const differing = findNewestRun(mirror, resourceName, `${doneVerifySql} AND error IS NOT NULL`);
+  const differing = findNewestRun(mirror, resourceName, `${completedVerifySql} AND error IS NOT NULL`);
   const agreeing = findNewestRun(mirror, resourceName, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }

@@ -140,11 +140,11 @@ export class SyncState {
     this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
-  cursor(): number | null {
+  auditCursor(): number | null {
     return this.#row()?.cursor_ms ?? null;
   }
 
-  setCursor(to: number): void {
+  setAuditCursor(to: number): void {
     this.#update("cursor_ms = ?", to);
   }
 
@@ -171,7 +171,7 @@ export class SyncState {
 
   /**
    * Counts the current records in a range. Missing records are not counted.
-   * @param statusBit counts only the records whose flags contain this bit; 0 counts all records
+   * @param statusBit counts only the records with this status bit; 0 counts all records
    */
   count(range: TimeRange, statusBit = 0): number {
     return (

@@ -19,7 +19,7 @@ export async function audit(run: DatedRun): Promise<void> {
   const coverage = state.coverage();
   const oldest = coverage[0]?.from ?? readableUntil;
   const budget = new Budget(api, options.auditRequests);
-  const cursor = state.cursor() ?? readableUntil;
+  const cursor = state.auditCursor() ?? readableUntil;
   const parts = planAudit(coverage, state.faultySlices(), cursor, readableUntil - minReauditMs);
   for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
@@ -30,7 +30,7 @@ export async function audit(run: DatedRun): Promise<void> {
     const reached = await readRange(run, range, budget);
     // After the oldest date, the audit starts over at the newest.
     const next = reached > oldest ? reached - 1 : readableUntil;
-    mirror.transaction(() => state.setCursor(next));
+    mirror.transaction(() => state.setAuditCursor(next));
   }
 }
 

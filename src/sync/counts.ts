@@ -1,5 +1,5 @@
 import { firstPage } from "../api/pagination.js";
-import { filterBits, type StatusFilter } from "../resources/resource.js";
+import { listStatusFilters, type StatusFilter } from "../resources/resource.js";
 import { countCurrent, findNthDate, recordDate } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { type Json, valueAt } from "../util/json-value.js";
@@ -92,7 +92,7 @@ export async function compareCovered(session: DatedSession): Promise<CountCompar
 }
 
 export function listCountFilters({ resource }: DatedSession): CountFilter[] {
-  return [noFilter, ...filterBits(resource).map(({ name, query, bit }) => ({ name, query, statusBit: bit }))];
+  return [noFilter, ...listStatusFilters(resource)];
 }
 
 /**

@@ -218,7 +218,7 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   if (!options || newest === undefined) return [];
   const finishedUntil = readFinishedUntil(mirror, resource.name) ?? newest;
   const since = subtractWindow(finishedUntil + 1, options.windowMs);
-  const cursor = Math.min(state.cursor() ?? since, since - 1);
+  const cursor = Math.min(state.auditCursor() ?? since, since - 1);
   const window = { from: since, to: newest };
   const older = { from: Number.NEGATIVE_INFINITY, to: cursor };
   const newer = { from: cursor + 1, to: since - 1 };

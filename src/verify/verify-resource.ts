@@ -1,7 +1,7 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { doneVerify, writeVerifyFinding } from "../store/runs.js";
+import { verifyCompleted, writeVerifyFinding } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -137,7 +137,7 @@ async function recordVerification(
   const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
     endRun(run, {
-      outcome: doneVerify,
+      outcome: verifyCompleted,
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });

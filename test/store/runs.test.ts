@@ -25,7 +25,7 @@ import {
   hasDoneSync,
   hasVerifyFinding,
   insertRun,
-  isDoneVerify,
+  isCompletedVerify,
   type RunOutcome,
   type RunRow,
   readAccessDenial,
@@ -102,8 +102,8 @@ test("findLastRun returns a verify without differences if it is the only run", a
   expect(findLastRun(mirror, "orders")).toBeNull();
   run(mirror, 1, { outcome: "verified", verified: true });
   const last = findLastRun(mirror, "orders");
-  expect(last && isDoneVerify(last)).toBe(true);
-  expect(isDoneVerify({ outcome: "done" })).toBe(false);
+  expect(last && isCompletedVerify(last)).toBe(true);
+  expect(isCompletedVerify({ outcome: "done" })).toBe(false);
 });
 
 test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
-import { filterBits } from "../../src/resources/resource.js";
+import { listStatusFilters } from "../../src/resources/resource.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { SyncState, type TotalsByDay } from "../../src/store/sync-state.js";
 import { makeMirror } from "../support/mirror.js";
@@ -11,7 +11,7 @@ const options = { windowMs: 5, auditRequests: 0 };
 test("before the first run, the sync state of a resource is empty, and the oldest date to read must be set before the options", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
-  expect([state.floor(), state.cursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
+  expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
     null,
     null,
     null,
@@ -24,7 +24,7 @@ test("the sync state of a resource stores the oldest date to read, how far older
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
-  expect([state.floor(), state.cursor(), state.lastOptions()]).toEqual([
+  expect([state.floor(), state.auditCursor(), state.lastOptions()]).toEqual([
     Number.NEGATIVE_INFINITY,
     null,
     null,
@@ -36,12 +36,12 @@ test("the sync state of a resource stores the oldest date to read, how far older
   }
   mirror.transaction(() => {
     state.setFloor(7);
-    state.setCursor(0);
+    state.setAuditCursor(0);
     state.setLastOptions(options);
     state.setIgnoredFilters(["refunded"]);
     state.setFloor(0);
   });
-  expect([state.floor(), state.cursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
+  expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
     0,
     0,
     options,
@@ -107,7 +107,7 @@ test("a complete read of a list marks all dates up to the request as read, and a
 
 test("SyncState.count excludes missing and removed records, in a date range and for a status such as cancelled", async () => {
   const { mirror, state } = await withOrders(0, hour, 2 * hour, 3 * hour);
-  const cancelled = filterBits(orders).find(({ name }) => name === "cancelled")?.bit;
+  const cancelled = listStatusFilters(orders).find(({ name }) => name === "cancelled")?.statusBit;
   const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
   expect(counts()).toEqual([3, 3]);
   mirror.transaction(() => state.missing.add([1, 2]));

@@ -6,7 +6,7 @@ import { allResources, findResource, resources, syncingResource } from "../../sr
 import {
   acceptsDates,
   detailsResource,
-  filterBits,
+  listStatusFilters,
   mergesDetails,
   strategyTraits,
 } from "../../src/resources/resource.js";
@@ -47,11 +47,11 @@ test("resources have the expected date columns, status filters, details, and way
     "analytics-clicks: period_start",
   ]);
   expect(named(({ keepsHistory }) => !keepsHistory)).toEqual(["analytics-clicks", "analytics-hosts"]);
-  expect(filterBits(orders).map(({ name, bit }) => [name, bit])).toEqual([
+  expect(listStatusFilters(orders).map(({ name, statusBit }) => [name, statusBit])).toEqual([
     ["cancelled", 1],
     ["refunded", 2],
   ]);
-  expect(filterBits(roster)).toEqual([]);
+  expect(listStatusFilters(roster)).toEqual([]);
 });
 
 test("a sync sends the documented requests for each resource", async () => {
