@@ -22,13 +22,16 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** What a failure ends: the work on one resource, all further requests (an outage), or the complete command. */
+export type FailureScope = "resource" | "outage" | "command";
+
 export interface ErrorOptions {
   hint?: string | undefined;
   cause?: unknown;
   /** The HTTP status of the response, or undefined if there was no response. */
   status?: number | undefined;
-  /** True if every other request would fail for the same reason. */
-  affectsAllRequests?: boolean | undefined;
+  /** By default, a failure ends only the work on one resource. */
+  failureScope?: FailureScope | undefined;
 }
 
 /** The base class of all errors. An instance of the base class itself represents a bug in the program. */
@@ -38,14 +41,14 @@ export class BrandapiError extends Error {
   readonly code: string = "defect";
   readonly hint: string | undefined;
   readonly status: number | undefined;
-  readonly affectsAllRequests: boolean;
+  readonly failureScope: FailureScope;
 
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
     this.status = options.status;
-    this.affectsAllRequests = options.affectsAllRequests ?? false;
+    this.failureScope = options.failureScope ?? "resource";
   }
 }
 
@@ -53,6 +56,7 @@ export class BrandapiError extends Error {
 export class UsageError extends BrandapiError {
   override readonly exitCode = exitCodes.usage;
   override readonly code = "usage";
+  override readonly failureScope = "command";
 }
 
 /** Thrown when settings are missing or unsafe, or a local file cannot be used. */
@@ -64,12 +68,14 @@ export class ConfigurationError extends BrandapiError {
 /** Thrown when the mirror is damaged, belongs to another brand, was written by a newer version, or is not a mirror. */
 export class MirrorUnusable extends ConfigurationError {
   override readonly code = "mirror";
+  override readonly failureScope = "command";
 }
 
 /** Thrown on 401: the API rejected the key. See "Authentication" in the API documentation. */
 export class Unauthorized extends BrandapiError {
   override readonly exitCode = exitCodes.unauthorized;
   override readonly code = "unauthorized";
+  override readonly failureScope = "command";
 }
 
 /** Thrown on 403: the key lacks the scope, or this machine's IP address is not on the key's allowlist. */
@@ -81,11 +87,6 @@ export class Forbidden extends BrandapiError {
 /** Thrown on 402: the brand's plan does not include the data. */
 export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
-}
-
-/** True if the API rejects the key or this machine's IP address, or the key has no scopes: all requests would fail. */
-export function isKeyRejected(error: unknown): boolean {
-  return error instanceof Unauthorized || (error instanceof Forbidden && error.affectsAllRequests);
 }
 
 /** Returns `error` or its cause if either is a `Forbidden` error; otherwise, null. */
@@ -145,6 +146,7 @@ export const stopCodes = {
 export class Stopped extends BrandapiError {
   override readonly exitCode: ExitCode;
   override readonly code = "stopped";
+  override readonly failureScope = "command";
 
   constructor(
     readonly signalName: keyof typeof stopCodes,
@@ -155,14 +157,7 @@ export class Stopped extends BrandapiError {
   }
 }
 
-/** The scope of a failure: one resource, all further requests (an outage), or the whole command. */
-export type FailureScope = "resource" | "outage" | "command";
-
 export function failureScope(error: unknown): FailureScope {
-  // Any other error is a bug, which ends the whole command.
-  if (!(error instanceof BrandapiError)) return "command";
-  if (error instanceof Unauthorized || error instanceof Stopped) return "command";
-  if (error instanceof MirrorUnusable) return "command";
-  if (!error.affectsAllRequests) return "resource";
-  return error instanceof ApiUnavailable ? "outage" : "command";
+  // Any other error is a bug, which ends the complete command.
+  return error instanceof BrandapiError ? error.failureScope : "command";
 }

@@ -116,7 +116,7 @@ export class ApiClient {
         throw createFailureError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
-          affectsAllRequests: this.#outage.affectsAllRequests,
+          failureScope: this.#outage.failureScope,
         });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: failure.reason, waitMs, attempt });

@@ -4,6 +4,7 @@ import {
   ApiUnavailable,
   BadRequest,
   type BrandapiError,
+  type FailureScope,
   Forbidden,
   NotFound,
   PaymentRequired,
@@ -219,7 +220,7 @@ function createForbiddenError(
       `The request for ${path} was refused with a web page (403), perhaps by a firewall or a proxy instead of the API.`,
       {
         status,
-        affectsAllRequests: keyScopes === "forbidden",
+        failureScope: keyScopes === "forbidden" ? "command" : "resource",
         hint: `check the network's firewall and proxy, the base URL, and the key's IP allowlist ${consolePage}`,
       },
     );
@@ -228,7 +229,7 @@ function createForbiddenError(
       "The API refuses requests from this machine (403): its IP address is not on the key's allowlist.",
       {
         status,
-        affectsAllRequests: true,
+        failureScope: "command",
         hint: `add this machine's public IP address to the key's allowlist ${consolePage}`,
       },
     );
@@ -256,7 +257,7 @@ export function createFailureError(
   failure: RequestFailure,
   path: string,
   now: number,
-  spent: { attempts: number; elapsedMs: number; affectsAllRequests: boolean },
+  spent: { attempts: number; elapsedMs: number; failureScope: FailureScope },
 ): BrandapiError {
   const { reason, cause } = failure;
   if (failure.kind === "invalid-body")
@@ -268,7 +269,7 @@ export function createFailureError(
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {
       cause,
       hint: failure.hint,
-      affectsAllRequests: true,
+      failureScope: "outage",
     });
   const attempts = spent.attempts === 1 ? "once" : `${spent.attempts} times`;
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
@@ -278,15 +279,14 @@ export function createFailureError(
       {
         status: failure.status,
         cause,
-        affectsAllRequests: spent.affectsAllRequests,
+        failureScope: spent.failureScope,
         hint: retryAfterHint(failure.retryAfterMs, now),
       },
     );
   return new ApiUnavailable(`The API is unavailable: ${reason} (${tried}).`, {
     status: failure.kind === "unavailable" ? failure.status : undefined,
     cause,
-    affectsAllRequests:
-      spent.affectsAllRequests || (failure.kind === "network" && failure.cannotConnect === true),
+    failureScope: failure.kind === "network" && failure.cannotConnect ? "outage" : spent.failureScope,
     hint: "check the network, the base URL and any proxy, then try again later or with `--max-wait 30m`",
   });
 }
@@ -294,7 +294,7 @@ export function createFailureError(
 export function createRetryAfterError(ms: number, now: number): ApiUnavailable {
   return new ApiUnavailable(
     `The API asked brandapi to wait another ${formatDuration(ms)}, which is longer than the remaining \`--max-wait\`.`,
-    { status: 429, affectsAllRequests: true, hint: retryAfterHint(ms, now) },
+    { status: 429, failureScope: "outage", hint: retryAfterHint(ms, now) },
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../deps.js";
+import type { FailureScope } from "../errors.js";
 import { pathWithId, type RequestFailure } from "./request-errors.js";
 
 /**
@@ -16,9 +17,9 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  /** True if several endpoints have failed since the last response. Other endpoints would then probably fail as well. */
-  get affectsAllRequests(): boolean {
-    return this.#failedEndpoints.size > 1;
+  /** If several endpoints have failed since the last response, other endpoints would probably fail as well. */
+  get failureScope(): FailureScope {
+    return this.#failedEndpoints.size > 1 ? "outage" : "resource";
   }
 
   /** Ends the outage. An error response, such as a 403, counts as a response. */

@@ -4,14 +4,7 @@ import { commandFor, type GlobalFlags, type Settings } from "../config/settings.
 import { unknownFieldHint } from "../config/stored-profiles.js";
 import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
-import {
-  BrandapiError,
-  ConfigurationError,
-  Forbidden,
-  isKeyRejected,
-  MirrorUnusable,
-  Unauthorized,
-} from "../errors.js";
+import { BrandapiError, ConfigurationError, Forbidden, MirrorUnusable, Unauthorized } from "../errors.js";
 import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
 import { lockMirror, writeProgress } from "../store/mirror-lock.js";
 import { mirrorExists, openMirror, openMirrorForPlan } from "../store/open.js";
@@ -95,7 +88,8 @@ export async function withMirrorSession(
       await deps.runGracefully(() => work(session), stopHint);
     } catch (error) {
       // During their work, `sync` and `verify` record other errors in `sync_runs`, with the resource that failed.
-      if (!isWorking || isKeyRejected(error)) await recordFailure(command, mirror, error);
+      const isRejected = isRefusal(error) && error.failureScope === "command";
+      if (!isWorking || isRejected) await recordFailure(command, mirror, error);
       throw error;
     } finally {
       reporter.setProgressListener(null);
@@ -220,13 +214,17 @@ async function recordFailure(
     at: formatInstant(deps.clock.now()),
     error: hideKeys(errorReason(error), deps.apiKeys),
     hint: (error instanceof BrandapiError && error.hint) || null,
-    isRefused: error instanceof Unauthorized || error instanceof Forbidden,
+    isRefused: isRefusal(error),
   };
   try {
     // A mirror that has not been migrated yet can be written to, because `mirror_info` is the same in all versions.
     if (mirror) writeFailedCommand(mirror, failure);
     else await withMirror(connect(settings.dbPath), (opened) => writeFailedCommand(opened, failure));
   } catch {}
+}
+
+function isRefusal(error: unknown): error is Unauthorized | Forbidden {
+  return error instanceof Unauthorized || error instanceof Forbidden;
 }
 
 /** Applies the profile's list of omitted fields to the stored records. */

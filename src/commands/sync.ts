@@ -252,7 +252,7 @@ function selectAllowed(
   if (allowed.length === 0 && !withoutScope.some(({ wasReadBefore }) => wasReadBefore))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
       hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
-      affectsAllRequests: true,
+      failureScope: "command",
     });
   return { allowed, withoutScope, areNamed };
 }

@@ -76,7 +76,7 @@ it.each([
     200,
     ["roster:read"],
     "Forbidden",
-    false,
+    "resource",
     /^The key lacks the scope analytics:read/,
   ],
   [
@@ -85,7 +85,7 @@ it.each([
     200,
     ["analytics:read"],
     "Forbidden",
-    false,
+    "resource",
     /the key's scopes: analytics:read/,
   ],
   [
@@ -94,7 +94,7 @@ it.each([
     200,
     ["analytics:read", 7, null],
     "Forbidden",
-    false,
+    "resource",
     /the key's scopes: analytics:read\.$/,
   ],
   [
@@ -103,7 +103,7 @@ it.each([
     403,
     [],
     "Forbidden",
-    true,
+    "command",
     /IP address is not on the key's allowlist/,
   ],
   [
@@ -112,7 +112,7 @@ it.each([
     200,
     "analytics:read",
     "Forbidden",
-    false,
+    "resource",
     /^The API denied access to \/orders \(403\)\.$/,
   ],
   [
@@ -121,7 +121,7 @@ it.each([
     500,
     [],
     "Forbidden",
-    false,
+    "resource",
     /^The API denied access to \/orders \(403\)\.$/,
   ],
   [
@@ -135,7 +135,7 @@ it.each([
   ],
 ])(
   "if a request returns a 403 and %s, the error %s",
-  async (_case, _result, status, scopes, name, affectsAllRequests, message) => {
+  async (_case, _result, status, scopes, name, failureScope, message) => {
     nock(origin)
       .get("/api/brand/v1/orders")
       .reply(403, bodies[0])
@@ -143,24 +143,23 @@ it.each([
       .reply(status, me(scopes));
     const error = await rejection(open().get("/orders", {}, scope));
     expect(error).toMatchObject({ name, message: expect.stringMatching(message) });
-    if (affectsAllRequests !== undefined)
-      expect(error).toMatchObject({ affectsAllRequests, exitCode: 5, status: 403 });
+    if (failureScope !== undefined) expect(error).toMatchObject({ failureScope, exitCode: 5, status: 403 });
   },
 );
 
 it.each([
-  ["/me", "all requests", true],
-  ["/orders", "at least this request", false],
+  ["/me", "all requests", "command"],
+  ["/orders", "at least this request", "resource"],
 ])(
   "a 403 response to %s with an HTML body is attributed to a firewall or a proxy that blocks %s",
-  async (path, _, affectsAllRequests) => {
+  async (path, _, failureScope) => {
     const type = { "content-type": "text/HTML" };
     nock(origin).get(`/api/brand/v1${path}`).reply(403, "<h1>Blocked</h1>", type);
     if (path !== "/me") nock(origin).get("/api/brand/v1/me").reply(200, me([]));
     const error = await rejection(open().get(path, {}, scope));
     expect(error).toMatchObject({
       exitCode: 5,
-      affectsAllRequests,
+      failureScope,
       message: expect.stringContaining("refused with a web page (403)"),
     });
     expect(error.message).not.toContain("allowlist");
@@ -211,7 +210,7 @@ it.each([
 
 it("if /me returns a 403, the client does not request /me again to learn the scopes", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
-  expect(await rejection(open().get("/me"))).toMatchObject({ affectsAllRequests: true });
+  expect(await rejection(open().get("/me"))).toMatchObject({ failureScope: "command" });
 });
 
 it("the client requests /me only once if several requests return a 403", async () => {

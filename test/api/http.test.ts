@@ -142,7 +142,7 @@ it("when --max-wait expires, a request fails with the error from the last attemp
   expect(error.message).toMatch(
     /^The API is unavailable: HTTP 503 Service Unavailable \(tried \d+ times in 60s\)\.$/,
   );
-  expect(error.affectsAllRequests).toBe(false);
+  expect(error.failureScope).toBe("resource");
   expect(error.hint).toContain("--max-wait");
   expect(clock.waitedMs).toBeCloseTo(60_000, 0);
 });
@@ -152,7 +152,7 @@ it("the error for a refused connection names the host and port", async () => {
   const baseUrl = `http://127.0.0.1:${port}/api/brand/v1`;
   const error = await rejection(retryingClient(baseUrl).api.get("/me"));
   expect(error.message).toContain(`cannot connect to 127.0.0.1:${port}: connection refused`);
-  expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: true, cause: { code: "ECONNREFUSED" } });
+  expect(error).toMatchObject({ exitCode: 6, failureScope: "outage", cause: { code: "ECONNREFUSED" } });
 });
 
 it.each([
@@ -390,9 +390,10 @@ it.each<[string, string, RequestFailure, boolean]>([
     const error = createFailureError(failure, "/orders", 0, {
       attempts: 2,
       elapsedMs: 0,
-      affectsAllRequests: severalEndpointsFailed,
+      failureScope: severalEndpointsFailed ? "outage" : "resource",
     });
-    expect(error).toMatchObject({ exitCode: 6, affectsAllRequests: affected === "all requests" });
+    const failureScope = affected === "all requests" ? "outage" : "resource";
+    expect(error).toMatchObject({ exitCode: 6, failureScope });
   },
 );
 

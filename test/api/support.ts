@@ -137,7 +137,7 @@ export function pagination(page: number, per_page: number, total_items: number) 
 
 export async function rejection(
   promise: Promise<unknown>,
-): Promise<Error & { hint?: string; exitCode?: number; affectsAllRequests?: boolean }> {
+): Promise<Error & { hint?: string; exitCode?: number; failureScope?: string }> {
   try {
     await promise;
   } catch (error) {

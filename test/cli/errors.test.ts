@@ -7,11 +7,11 @@ import {
   BadRequest,
   BrandapiError,
   ConfigurationError,
+  type FailureScope,
   Forbidden,
   failureScope,
   findForbidden,
   Incomplete,
-  isKeyRejected,
   MirrorBusy,
   MirrorStale,
   MirrorUnusable,
@@ -29,70 +29,52 @@ import { brandapi, testDeps } from "../support/program.js";
 const withCode = (message: string, code: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
 
-const scopes: Record<string, string> = {
-  "only the work on one resource": "resource",
-  "all further requests": "outage",
-  "the complete command": "command",
-};
-
 test.each([
-  ["BrandapiError", 1, "defect", "only the work on one resource", new BrandapiError("x")],
-  ["UsageError", 2, "usage", "only the work on one resource", new UsageError("x")],
-  ["ConfigurationError", 3, "configuration", "only the work on one resource", new ConfigurationError("x")],
-  ["MirrorUnusable", 3, "mirror", "the complete command", new MirrorUnusable("x")],
-  ["Unauthorized", 4, "unauthorized", "the complete command", new Unauthorized("x")],
-  ["Forbidden", 5, "forbidden", "only the work on one resource", new Forbidden("x")],
-  [
-    "Forbidden for all requests",
-    5,
-    "forbidden",
-    "the complete command",
-    new Forbidden("x", { affectsAllRequests: true }),
-  ],
-  ["PaymentRequired", 5, "plan", "only the work on one resource", new PaymentRequired("x")],
-  ["ApiUnavailable", 6, "unavailable", "only the work on one resource", new ApiUnavailable("x")],
-  [
-    "ApiUnavailable for all requests",
-    6,
-    "unavailable",
-    "all further requests",
-    new ApiUnavailable("x", { affectsAllRequests: true }),
-  ],
-  [
-    "UnexpectedResponse",
-    7,
-    "unexpected-response",
-    "only the work on one resource",
-    new UnexpectedResponse("x"),
-  ],
-  ["UnsafeResponse", 7, "unexpected-response", "only the work on one resource", new UnsafeResponse("x")],
-  ["BadRequest", 7, "bad-request", "only the work on one resource", new BadRequest("x")],
-  ["NotFound", 7, "not-found", "only the work on one resource", new NotFound("x")],
-  ["Incomplete", 8, "incomplete", "only the work on one resource", new Incomplete("x")],
-  ["MirrorBusy", 9, "busy", "only the work on one resource", new MirrorBusy("x")],
-  ["MirrorStale", 10, "stale", "only the work on one resource", new MirrorStale("x")],
-  ["Stopped by SIGHUP", 129, "stopped", "the complete command", new Stopped("SIGHUP")],
-  ["Stopped by SIGINT", 130, "stopped", "the complete command", new Stopped("SIGINT")],
-  ["Stopped by SIGTERM", 143, "stopped", "the complete command", new Stopped("SIGTERM")],
-])("the error %s has exit code %i and error code `%s`, and ends %s", (_, exitCode, code, scope, error) => {
+  ["BrandapiError", 1, "defect", new BrandapiError("x")],
+  ["UsageError", 2, "usage", new UsageError("x")],
+  ["ConfigurationError", 3, "configuration", new ConfigurationError("x")],
+  ["MirrorUnusable", 3, "mirror", new MirrorUnusable("x")],
+  ["Unauthorized", 4, "unauthorized", new Unauthorized("x")],
+  ["Forbidden", 5, "forbidden", new Forbidden("x")],
+  ["PaymentRequired", 5, "plan", new PaymentRequired("x")],
+  ["ApiUnavailable", 6, "unavailable", new ApiUnavailable("x")],
+  ["UnexpectedResponse", 7, "unexpected-response", new UnexpectedResponse("x")],
+  ["UnsafeResponse", 7, "unexpected-response", new UnsafeResponse("x")],
+  ["BadRequest", 7, "bad-request", new BadRequest("x")],
+  ["NotFound", 7, "not-found", new NotFound("x")],
+  ["Incomplete", 8, "incomplete", new Incomplete("x")],
+  ["MirrorBusy", 9, "busy", new MirrorBusy("x")],
+  ["MirrorStale", 10, "stale", new MirrorStale("x")],
+  ["Stopped by SIGHUP", 129, "stopped", new Stopped("SIGHUP")],
+  ["Stopped by SIGINT", 130, "stopped", new Stopped("SIGINT")],
+  ["Stopped by SIGTERM", 143, "stopped", new Stopped("SIGTERM")],
+])("the error %s has exit code %i and error code `%s`", (_, exitCode, code, error) => {
   expect([error.exitCode, error.code]).toEqual([exitCode, code]);
-  expect(failureScope(error)).toBe(scopes[scope]);
 });
 
-test("errors for a rejected key or IP address are distinguished from errors for a resource that the key cannot access", () => {
+test.each<[FailureScope, string, Error]>([
+  ["resource", "denied access to a resource", new Forbidden("x")],
+  ["resource", "a resource that the plan does not include", new PaymentRequired("x")],
+  ["resource", "an unexpected response", new UnexpectedResponse("x")],
+  ["resource", "an incomplete resource", new Incomplete("x")],
+  ["resource", "an outage of one endpoint", new ApiUnavailable("x")],
+  ["outage", "an outage of the API", new ApiUnavailable("x", { failureScope: "outage" })],
+  ["command", "a refused IP address", new Forbidden("x", { failureScope: "command" })],
+  ["command", "a rejected key", new Unauthorized("x")],
+  ["command", "an invalid flag", new UsageError("x")],
+  ["command", "an unusable mirror", new MirrorUnusable("x")],
+  ["command", "a signal", new Stopped("SIGINT")],
+  ["command", "a bug", new TypeError("x")],
+])("the failure scope is `%s` for %s", (scope, _, error) => {
+  expect(failureScope(error)).toBe(scope);
+});
+
+test("denied access is found in an error or in its cause", () => {
   const denied = new Forbidden("x");
-  const blocked = new Forbidden("x", { affectsAllRequests: true });
-  expect([new Unauthorized("x"), blocked, denied, new ApiUnavailable("x")].map(isKeyRejected)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
   expect(findForbidden(denied)).toBe(denied);
   expect(findForbidden(new Incomplete("x", { cause: denied }))).toBe(denied);
   expect(findForbidden(new Incomplete("x", { cause: new Error("x") }))).toBeNull();
   expect(findForbidden(new Error("x", { cause: denied }))).toBeNull();
-  expect(failureScope(new Error("a bug"))).toBe("command");
 });
 
 test.each<[string, Error, string]>([

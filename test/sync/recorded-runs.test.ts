@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiClient } from "../../src/api/client.js";
 import { systemClock } from "../../src/deps.js";
-import { Forbidden } from "../../src/errors.js";
+import { type FailureScope, Forbidden } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { createRunRow, findLastRun, readAccessDenial } from "../../src/store/runs.js";
@@ -44,12 +44,12 @@ describe("a run's row in `sync_runs`", () => {
 
   test("endRun stores that the API denies access to a resource, but not that it rejects the API key or the IP address", async () => {
     const mirror = await makeMirror();
-    const end = (affectsAllRequests: boolean) => {
-      const error = new Forbidden("denied", { affectsAllRequests });
+    const end = (failureScope: FailureScope) => {
+      const error = new Forbidden("denied", { failureScope });
       endRun(startRun(sessionOf(mirror), orders, task), { outcome: "failed", error });
       return readAccessDenial(mirror, "orders")?.error;
     };
-    expect([end(true), end(false)]).toEqual([undefined, "denied"]);
+    expect([end("command"), end("resource")]).toEqual([undefined, "denied"]);
   });
 
   test("if the mirror cannot be written, endRun throws the run's own error or, without one, the error of the mirror", async () => {

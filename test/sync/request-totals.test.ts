@@ -100,7 +100,7 @@ test.each([
 test.each([
   [
     "if the API is down",
-    new ApiUnavailable("the API is down", { affectsAllRequests: true }),
+    new ApiUnavailable("the API is down", { failureScope: "outage" }),
     "the API is down",
   ],
   ["if the program has a bug", new TypeError("undefined is not a function"), "undefined is not a function"],
