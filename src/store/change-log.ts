@@ -3,7 +3,7 @@ import { asObject, type Json } from "../util/json-value.js";
 import { type CoveredRange, findLastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
-import { parseStoredRecord, type RecordRow, recordDate, recordMonth } from "./records.js";
+import { parseStoredRecord, type RecordRow, recordMonth } from "./records.js";
 
 /**
  * Logs changes to mirrored records. Adds a row to `changes` for each changed field, and stores the record's earlier
@@ -21,6 +21,7 @@ export class ChangeLog {
   /**
    * Logs a new record as added if its date was already covered. Otherwise, it may be an old record that had not been
    * read before.
+   * @param date null if it is unreadable, or if earlier reads of the date may not have returned the record
    */
   logAdded(key: string, date: number | null, at: string): void {
     const lastReadAt = this.#findReadBeforeRun(date);
@@ -29,15 +30,15 @@ export class ChangeLog {
 
   /**
    * Logs a changed record. A removed record is logged as returned, with the time at which its date was last read or, if
-   * `change.isFaulty` is true, the time at which it was last seen before its removal.
+   * that is unknown, the time at which the record was last seen before its removal.
+   * @param change.date as in `logAdded`
    */
-  logChanged(row: RecordRow, change: { before: Json; after: Json; isFaulty: boolean }, at: string): void {
-    const { after, before, isFaulty } = change;
+  logChanged(row: RecordRow, change: { before: Json; after: Json; date: number | null }, at: string): void {
+    const { after, before, date } = change;
     this.#addVersion(row, at);
     const lastSeenAt = this.#findLastSeenAt(row);
     if (row.removed_at !== null) {
-      const lastReadAt = isFaulty ? null : this.#findReadBeforeRun(recordDate(this.resource, after));
-      this.#insert("returned", row.key, lastReadAt ?? lastSeenAt, at);
+      this.#insert("returned", row.key, this.#findReadBeforeRun(date) ?? lastSeenAt, at);
     }
     for (const field of diffRecords(before, after, this.resource))
       this.#insert("changed", row.key, lastSeenAt, at, field);

@@ -37,8 +37,8 @@ export interface WriteOptions {
   position?: number;
   keyPrefix?: string;
   /**
-   * True if the records are faulty. A new faulty record is not logged as added. When a faulty record reappears, the log
-   * contains the time at which it was last seen before its removal.
+   * True if the records are faulty: earlier reads of their dates may not have returned them, so those reads do not show
+   * when the records were added or reappeared.
    */
   isFaulty?: boolean;
 }
@@ -214,7 +214,7 @@ export class RecordWriter {
       recordStatusBits(this.resource, value),
     );
     const id = Number(lastInsertRowid);
-    if (!isFaulty) this.#changes?.logAdded(key, date, readAt);
+    this.#changes?.logAdded(key, isFaulty ? null : date, readAt);
     this.#hostNames.addFrom(asObject(value), readAt);
     const record = { value: asObject(value), parameters: parameters ?? {}, sinceAt: readAt, removedAt: null };
     this.#writeRows({ recordId: id, ...record }, { isNew: true, readAt });
@@ -226,28 +226,34 @@ export class RecordWriter {
    * @returns true if the record has changed. A different order of fields or a new URL signature is not a change.
    */
   #update(row: RecordRow, version: RecordVersion, request: RequestInfo): boolean {
-    const { json, listJson, value } = version;
-    const { parameters, isFaulty = false, readAt } = request;
-    const { keepsHistory } = this.resource;
-    // Without a history, `since_at` is the time of the last read.
-    const unchangedSince = keepsHistory ? row.since_at : readAt;
-    // A record that reappears or was read with different request parameters counts as changed.
-    const countsAsChanged = row.removed_at !== null || row.context !== formatParameters(parameters);
-    if (!countsAsChanged && row.json === json && row.list_json === listJson) {
-      if (!keepsHistory) this.#replaceVersion(row, version, unchangedSince, request);
-      return false;
-    }
-    const before = this.#parseMirrored(row, value);
-    if (!countsAsChanged && isSameRecord(before, value, this.resource)) {
-      this.#replaceVersion(row, version, unchangedSince, request);
+    const { isFaulty = false, readAt } = request;
+    const { value } = version;
+    const comparison = this.#compare(row, version, request);
+    if (comparison !== "changed") {
+      // Without a history, `since_at` is the time of the last read.
+      if (!this.resource.keepsHistory) this.#replaceVersion(row, version, readAt, request);
+      else if (comparison === "equivalent") this.#replaceVersion(row, version, row.since_at, request);
       return false;
     }
     this.#replaceVersion(row, version, readAt, request);
     if (row.detailed_at !== null) markDetailsOutdated(this.mirror, row.record_id);
-    this.#changes?.logChanged(row, { before, after: value, isFaulty }, readAt);
+    const date = isFaulty ? null : recordDate(this.resource, value);
+    this.#changes?.logChanged(row, { before: this.#parseMirrored(row, value), after: value, date }, readAt);
     // Names are taken only from changed records, because an unchanged record may contain an outdated name.
     this.#hostNames.addFrom(asObject(value), readAt);
     return true;
+  }
+
+  /** Compares a record with the mirrored version. Versions with a different order of fields are equivalent. */
+  #compare(
+    row: RecordRow,
+    { json, listJson, value }: RecordVersion,
+    { parameters }: RequestInfo,
+  ): "identical" | "equivalent" | "changed" {
+    // A record that reappears or was read with different request parameters counts as changed.
+    if (row.removed_at !== null || row.context !== formatParameters(parameters)) return "changed";
+    if (row.json === json && row.list_json === listJson) return "identical";
+    return isSameRecord(this.#parseMirrored(row, value), value, this.resource) ? "equivalent" : "changed";
   }
 
   /**
