@@ -64,42 +64,69 @@ export async function withMirrorSession(
   command: WritingCommand,
   work: (session: MirrorSession) => Promise<void>,
 ): Promise<void> {
-  const { appliesOmit, checksFile = false, deps, flags, name, needsMirror, settings, stopHint } = command;
+  const { deps, flags, needsMirror, settings, stopHint } = command;
   const { clock, signal } = deps;
-  const { dbPath } = settings;
   await withApi(command, async (api, reporter) => {
-    if (needsMirror && !mirrorExists(dbPath)) throw createMissingMirrorError(settings, deps);
+    if (needsMirror && !mirrorExists(settings.dbPath)) throw createMissingMirrorError(settings, deps);
     const lockOptions = { wait: flags.wait ?? false, clock, signal, onQueued: reporter.note };
-    const lock = await deps.runGracefully(() => lockMirror(dbPath, lockOptions), stopHint);
-    let mirror: Mirror | undefined;
-    let isWorking = false;
+    const lock = await deps.runGracefully(() => lockMirror(settings.dbPath, lockOptions), stopHint);
     try {
-      const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-      // The path may contain a typo.
-      if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
-      const brands = { ofKey: identity.brand, ofProfile: settings.brand };
-      mirror = await openMirror(dbPath, { brands, reporter });
-      checkForDamage(mirror, clock.now(), { complete: checksFile });
-      clearFailedCommand(mirror);
-      if (appliesOmit) applyOmit(mirror, command, reporter);
-      const session = createSession(command, { identity, mirror }, api, reporter);
-      reporter.setProgressListener((progress) => saveProgress(session.mirror, name, progress, clock.now()));
-      isWorking = true;
-      await deps.runGracefully(() => work(session), stopHint);
-    } catch (error) {
-      // During their work, `sync` and `verify` record other errors in `sync_runs`, with the resource that failed.
-      const isRejected = isRefusal(error) && error.failureScope === "command";
-      if (!isWorking || isRejected) await recordFailure(command, mirror, error);
-      throw error;
+      const session = await openSession(command, api, reporter);
+      await runSession(command, session, reporter, work);
     } finally {
-      reporter.setProgressListener(null);
-      try {
-        if (mirror) closeMirror(mirror);
-      } finally {
-        lock.release();
-      }
+      lock.release();
     }
   });
+}
+
+/** Requests `/me` and opens the mirror. Records any failure as a failed command. */
+async function openSession(
+  command: WritingCommand,
+  api: ApiClient,
+  reporter: Reporter,
+): Promise<MirrorSession> {
+  const { appliesOmit, checksFile = false, deps, flags, settings, stopHint } = command;
+  const { dbPath } = settings;
+  let mirror: Mirror | undefined;
+  try {
+    const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
+    // The path may contain a typo.
+    if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
+    const brands = { ofKey: identity.brand, ofProfile: settings.brand };
+    mirror = await openMirror(dbPath, { brands, reporter });
+    checkForDamage(mirror, deps.clock.now(), { complete: checksFile });
+    clearFailedCommand(mirror);
+    if (appliesOmit) applyOmit(mirror, command, reporter);
+    return createSession(command, { identity, mirror }, api, reporter);
+  } catch (error) {
+    await recordFailure(command, mirror, error);
+    if (mirror) closeMirror(mirror);
+    throw error;
+  }
+}
+
+/**
+ * Calls `work` and closes the mirror. Records only a rejected key as a failed command, because `sync` and `verify`
+ * record other errors in `sync_runs`, with the resource that failed.
+ */
+async function runSession(
+  command: WritingCommand,
+  session: MirrorSession,
+  reporter: TerminalReporter,
+  work: (session: MirrorSession) => Promise<void>,
+): Promise<void> {
+  const { deps, name, stopHint } = command;
+  const { mirror } = session;
+  reporter.setProgressListener((progress) => saveProgress(mirror, name, progress, deps.clock.now()));
+  try {
+    await deps.runGracefully(() => work(session), stopHint);
+  } catch (error) {
+    if (isRefusal(error) && error.failureScope === "command") await recordFailure(command, mirror, error);
+    throw error;
+  } finally {
+    reporter.setProgressListener(null);
+    closeMirror(mirror);
+  }
 }
 
 /**
