@@ -15,13 +15,11 @@ import { Budget, type DatedRun } from "./run.js";
 interface CompletePage {
   kind: "complete";
   range: TimeRange;
-  /** The records in `range`, and then some older ones that the next page contains as well. */
-  records: readonly Json[];
-  countInRange: number;
-  /** The number of records that the previous page did not contain. */
-  newRecords: number;
-  /** The date of the oldest record in `records`, which can be before `range`. */
-  recordsFrom: number;
+  inRange: readonly Json[];
+  /** The records of the last second or, if dates could be truncated, minute or day. The next page repeats them. */
+  older: readonly Json[];
+  /** The number of records in this page that the previous page contained as `older`. */
+  repeatedCount: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
   requestedAt: number;
@@ -90,13 +88,13 @@ async function* requestPages(
     }
     const isLast = page.range.from <= from || budget.remaining <= 0;
     if (page.kind === "complete") {
-      const olderPages = Math.ceil((page.total - page.countInRange) / maxPerPage);
+      const olderPages = Math.ceil((page.total - page.inRange.length) / maxPerPage);
       run.progress.advance(Math.min(olderPages, budget.remaining));
     }
     yield page;
     if (isLast) return;
     previous = page;
-    repeatedCount = page.kind === "complete" ? page.records.length - page.countInRange : 0;
+    repeatedCount = page.kind === "complete" ? page.older.length : 0;
     newest = page.range.from - 1;
   }
 }
@@ -105,7 +103,6 @@ async function* requestPages(
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
  * record, because more records from that second may follow. If that date could be truncated, the entire minute or day is
  * incomplete. A page that is not full is complete for the whole range.
- * @param repeatedCount the number of records that the previous page contained as well
  * @throws UnexpectedResponse if a record has no valid ID
  */
 async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0): Promise<NewestPage> {
@@ -120,14 +117,12 @@ async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0)
   if (!seconds) return { kind: "byPage", range, total };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < total;
-  const newRecords = items.length - repeatedCount;
-  const page = { kind: "complete", records: items, newRecords, total, requestedAt } as const;
-  if (oldest === undefined || !hasMore)
-    return { ...page, range, countInRange: items.length, recordsFrom: range.from };
+  const page = { kind: "complete", repeatedCount, total, requestedAt } as const;
+  if (oldest === undefined || !hasMore) return { ...page, range, inRange: items, older: [] };
   const from = possibleDates(oldest).to + 1;
   if (from > range.to) return { kind: "byPage", range: { from: oldest, to: range.to }, total };
-  const countInRange = seconds.filter((second) => second >= from).length;
-  return { ...page, range: { from, to: range.to }, countInRange, recordsFrom: oldest };
+  const end = seconds.filter((second) => second >= from).length;
+  return { ...page, range: { from, to: range.to }, inRange: items.slice(0, end), older: items.slice(end) };
 }
 
 /**
@@ -146,10 +141,10 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
  * @param olderCount the API's count of the records before the page's range
  */
 async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
-  const { countInRange, range, total } = page;
-  if (olderCount === total - countInRange) return false;
+  const { inRange, range, total } = page;
+  if (olderCount === total - inRange.length) return false;
   const reread = await requestNewest(run, range);
-  return reread.kind === "byPage" || reread.total > countInRange;
+  return reread.kind === "byPage" || reread.total > inRange.length;
 }
 
 /** The maximum number of pages in a batch. */
@@ -160,29 +155,32 @@ const maxBatchGapMs = 25;
 /**
  * Groups pages that arrive in quick succession, because a first sync takes less time if they share a transaction. The
  * next page is requested before a batch is yielded, so that the API processes the request while the batch is being
- * stored. A range that must be read by page number is read before the next page is requested, so that if the API returns a
- * record for both, its newer version is stored last.
+ * stored.
  */
 async function* batchArrivals(
   pages: AsyncGenerator<NewestPage, void>,
   clock: Clock,
 ): AsyncGenerator<NewestPage[], void> {
   let batch: NewestPage[] = [];
+  let next = pages.next();
   for (;;) {
-    const next = pages.next();
-    // The page is awaited below, after the batch has been stored. Until then, an error is not unhandled.
-    next.catch(() => {});
-    if (batch.length === maxBatchSize || (batch.length > 0 && !(await arrivesSoon(next, clock)))) {
-      yield batch;
-      batch = [];
-    }
     const { done, value } = await next;
     if (done) break;
     batch.push(value);
-    if (value.kind !== "complete") {
+    if (value.kind === "byPage") {
+      // This range is read before the next page is requested, so that if the API returns a record for both, its newer
+      // version is stored last.
       yield batch;
       batch = [];
+      next = pages.next();
+      continue;
     }
+    next = pages.next();
+    // If the request fails, its error is thrown when `next` is awaited, after the batch has been stored.
+    next.catch(() => {});
+    if (batch.length < maxBatchSize && (await arrivesSoon(next, clock))) continue;
+    yield batch;
+    batch = [];
   }
   if (batch.length > 0) yield batch;
 }
@@ -205,18 +203,21 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
 }
 
 /**
- * Stores a page. The records before its range are stored as well, so that an interrupted run loses none of them, but
- * only the next page makes their dates part of the coverage.
+ * Stores a page. Its older records are stored as well, so that an interrupted run loses none of them, but only the next
+ * page makes their dates part of the coverage.
  * @returns the copies of mirrored records, which are still to be resolved
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { newRecords, range, records, recordsFrom, requestedAt } = page;
-  progress.addRows(newRecords);
+  const { inRange, older, range, repeatedCount, requestedAt } = page;
+  const records = [...inRange, ...older];
+  progress.addRows(records.length - repeatedCount);
   // The records are written first, because their change log uses the times at which missing records were last returned,
   // which `applyReading` deletes.
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
-  const changed = changeCount > 0 ? { from: recordsFrom, to: range.to } : null;
+  // The older records are dated on the day before the range or on the day of its start.
+  const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;
+  const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });
   return copies;
 }
