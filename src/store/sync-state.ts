@@ -78,7 +78,8 @@ export class SyncState {
   }
 
   /**
-   * Updates the state after a read, as `decideUpdate` describes.
+   * Updates the state after a read, as `decideUpdate` describes. Must be called after the records have been written,
+   * because their change log uses the times at which missing records were last returned.
    * @param options.apiTotals the API's daily totals, to be stored for days that the run has now read in full
    * @param options.expected the range of the mirrored records that a complete read must return
    */

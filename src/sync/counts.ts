@@ -118,6 +118,7 @@ export async function splitCount(
   const middle = findMedianSecond(session, comparison);
   if (middle === null || fault !== null) return null;
   const newer = await compareCount(session, { from: middle, to }, filter);
+  if (newer.fault !== null) return null;
   const older = subtractCount(comparison, newer, { from, to: middle - 1 });
   return [newer, older].filter(({ apiCount, mirrorCount }) => apiCount !== mirrorCount);
 }

@@ -41,7 +41,7 @@ export interface List {
 }
 
 /** The result of reading a list once. */
-interface ListReading {
+interface ListAttempt {
   records: RecordsById;
   /** All IDs in list order, including duplicates. */
   ids: readonly string[];
@@ -50,12 +50,12 @@ interface ListReading {
   requestedAt: number;
 }
 
-const maxReadings = 3;
+const maxAttempts = 3;
 /**
- * The maximum number of readings if the API sorts the list randomly. Reading continues while `total_items` stays the
+ * The maximum number of attempts if the API sorts the list randomly. Reading continues while `total_items` stays the
  * same and one of the last three reads found new records.
  */
-const maxReadingsInRandomOrder = 12;
+const maxAttemptsInRandomOrder = 12;
 
 /**
  * Reads a list until it is complete. Gives up after three reads, unless the list's order is random. A list is
@@ -88,60 +88,74 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Set
   const { path = resource.path, idOf = (record: Json) => recordKeyOrNull(resource, record) } = options;
   const query = { ...resource.query, ...options.query };
   const requestPages = resource.pagination === "unknown" ? requestUndocumented : requestAllPages;
-  const readings: ListReading[] = [];
+  const attempts: ListAttempt[] = [];
   for (;;) {
     const newest = collectRecords(resource, await requestPages(run, path, query), idOf);
-    readings.push(newest);
-    const allRecords = mergeRecords(readings);
-    const complete = findCompleteList(readings, newest);
-    if (complete) return { list: complete, allRecords };
-    if (readings.length >= maxReadings) {
-      const repeated = findLastingDuplicates(readings, newest);
-      if (repeated.length > 0 || !isRandomlySorted(readings))
-        return { list: combineReadings(readings, { repeated }), allRecords };
-    }
+    attempts.push(newest);
+    const list = settle(attempts, newest);
+    if (list) return { list, allRecords: mergeRecords(attempts) };
   }
 }
 
+/**
+ * Returns the list, or null if it should be read again:
+ *
+ * | the reads                                                          | result                            |
+ * | ------------------------------------------------------------------ | --------------------------------- |
+ * | The newest one, or all together, returned every counted record.    | the complete list                 |
+ * | There are fewer than three.                                        | null                              |
+ * | All returned the same IDs in the same order, some more than once.  | an incomplete list with those IDs |
+ * | The count never changed, and one of the last three found new ones. | null, up to the maximum           |
+ * | Any others                                                         | an incomplete list                |
+ */
+function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
+  const complete = findCompleteList(attempts, newest);
+  if (complete) return complete;
+  if (attempts.length < maxAttempts) return null;
+  const repeated = findLastingDuplicates(attempts, newest);
+  if (repeated.length === 0 && isRandomlySorted(attempts)) return null;
+  return combineAttempts(attempts, { repeated });
+}
+
 /** Returns the list if the newest read, or all reads together, returned as many records as the API counts. */
-function findCompleteList(readings: readonly ListReading[], newest: ListReading): List | null {
+function findCompleteList(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
   // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   const total = newest.totals.at(-1) ?? 0;
-  if (newest.records.size === total && !hasShrunk) return combineReadings([newest], { isComplete: true });
-  const combined = combineReadings(readings, { isComplete: true });
-  return isTotalSteady(readings) && combined.records.size === total ? combined : null;
+  if (newest.records.size === total && !hasShrunk) return combineAttempts([newest], { isComplete: true });
+  const combined = combineAttempts(attempts, { isComplete: true });
+  return isTotalSteady(attempts) && combined.records.size === total ? combined : null;
 }
 
 /**
  * Returns the IDs that the list contains more than once. If all reads returned the same, the list itself contains
  * the duplicates, and another read would not help.
  */
-function findLastingDuplicates(readings: readonly ListReading[], newest: ListReading): string[] {
-  const isOrderSteady = readings.every(({ ids }) => isDeepStrictEqual(ids, newest.ids));
-  return isTotalSteady(readings) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
+function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAttempt): string[] {
+  const isOrderSteady = attempts.every(({ ids }) => isDeepStrictEqual(ids, newest.ids));
+  return isTotalSteady(attempts) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
 }
 
 /** True if the API sorts the list randomly, so that another read may find the remaining records. */
-function isRandomlySorted(readings: readonly ListReading[]): boolean {
-  const { records, total } = combineReadings(readings);
-  const isGrowing = mergeRecords(readings.slice(0, -maxReadings)).size < records.size;
-  const isLimitReached = readings.length >= maxReadingsInRandomOrder;
-  return isTotalSteady(readings) && records.size < total && isGrowing && !isLimitReached;
+function isRandomlySorted(attempts: readonly ListAttempt[]): boolean {
+  if (attempts.length >= maxAttemptsInRandomOrder || !isTotalSteady(attempts)) return false;
+  const { records, total } = combineAttempts(attempts);
+  const earlierRecords = mergeRecords(attempts.slice(0, -maxAttempts));
+  return records.size < total && records.size > earlierRecords.size;
 }
 
 /** True if the number of records never changed, so that the reads can be combined. */
-function isTotalSteady(readings: readonly ListReading[]): boolean {
-  return new Set(readings.flatMap(({ totals }) => totals)).size === 1;
+function isTotalSteady(attempts: readonly ListAttempt[]): boolean {
+  return new Set(attempts.flatMap(({ totals }) => totals)).size === 1;
 }
 
-function combineReadings(
-  readings: readonly ListReading[],
+function combineAttempts(
+  attempts: readonly ListAttempt[],
   { isComplete = false, repeated = [] as string[] } = {},
 ): List {
-  const requestedAt = Math.min(...readings.map((reading) => reading.requestedAt));
-  const total = readings.at(-1)?.totals.at(-1) ?? 0;
-  return { records: mergeRecords(readings), total, requestedAt, repeated, isComplete };
+  const requestedAt = Math.min(...attempts.map((attempt) => attempt.requestedAt));
+  const total = attempts.at(-1)?.totals.at(-1) ?? 0;
+  return { records: mergeRecords(attempts), total, requestedAt, repeated, isComplete };
 }
 
 /**
@@ -221,7 +235,7 @@ function collectRecords(
   resource: Resource,
   pages: readonly ListPage[],
   idOf: (record: Json) => string | null,
-): ListReading {
+): ListAttempt {
   const records = new Map<string, ListRecord>();
   const ids: string[] = [];
   for (const { items, requestedAt } of pages) {

@@ -1,11 +1,11 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
-import type { Clock } from "../deps.js";
 import type { Resource } from "../resources/resource.js";
 import { possibleDates } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
+import { batchArrivals } from "./batch-arrivals.js";
 import { resolveCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
@@ -50,7 +50,11 @@ export async function readRange(
   budget = new Budget(run.api),
 ): Promise<number> {
   let reached = range.to + 1;
-  for await (const batch of batchArrivals(requestPages(run, range, budget), run.clock)) {
+  const pages = requestPages(run, range, budget);
+  // A range to be read by page number is read before the next page is requested, so that if the API returns a record for
+  // both, its newer version is stored last.
+  const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
+  for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
     for (const page of batch)
       reached = page.kind === "complete" ? page.range.from : await readByPage(run, page.range, budget);
@@ -147,53 +151,6 @@ async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: numbe
   return reread.kind === "byPage" || reread.total > inRange.length;
 }
 
-/** The maximum number of pages in a batch. */
-const maxBatchSize = 8;
-/** The maximum time between the pages of a batch, in milliseconds. */
-const maxBatchGapMs = 25;
-
-/**
- * Groups pages that arrive in quick succession, because a first sync takes less time if they share a transaction. The
- * next page is requested before a batch is yielded, so that the API processes the request while the batch is being
- * stored.
- */
-async function* batchArrivals(
-  pages: AsyncGenerator<NewestPage, void>,
-  clock: Clock,
-): AsyncGenerator<NewestPage[], void> {
-  let batch: NewestPage[] = [];
-  let next = pages.next();
-  for (;;) {
-    const { done, value } = await next;
-    if (done) break;
-    batch.push(value);
-    if (value.kind === "byPage") {
-      // This range is read before the next page is requested, so that if the API returns a record for both, its newer
-      // version is stored last.
-      yield batch;
-      batch = [];
-      next = pages.next();
-      continue;
-    }
-    next = pages.next();
-    // If the request fails, its error is thrown when `next` is awaited, after the batch has been stored.
-    next.catch(() => {});
-    if (batch.length < maxBatchSize && (await arrivesSoon(next, clock))) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** Returns true if the next page arrives within `maxBatchGapMs`, and false if its request fails. */
-async function arrivesSoon(page: Promise<unknown>, clock: Clock): Promise<boolean> {
-  const arrival = page.then(
-    () => true,
-    () => false,
-  );
-  return await Promise.race([arrival, clock.sleep(maxBatchGapMs).then(() => false)]);
-}
-
 /** Stores the complete pages of a batch in one transaction. */
 async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<void> {
   const complete = pages.filter((page) => page.kind === "complete");
@@ -212,8 +169,6 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { inRange, older, range, repeatedCount, requestedAt } = page;
   const records = [...inRange, ...older];
   progress.addRows(records.length - repeatedCount);
-  // The records are written first, because their change log uses the times at which missing records were last returned,
-  // which `applyReading` deletes.
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
   // The older records are dated on the day before the range or on the day of its start.
   const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;

@@ -41,14 +41,13 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const ignoredBefore = state.ignoredFilters();
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
-  const rereadCounts = await readDifferences(run, ignoresAmounts);
+  const compared = await readDifferences(run, ignoresAmounts);
   const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
   const reasons = [...run.unsettledSlices, ...newlyIgnored.map(describeIgnoredFilter)];
-  const hasReadEverything =
-    rereadCounts.differing.length === 0 && reasons.length === 0 && isAllCovered(state);
-  const { counts, unreachable } = hasReadEverything
-    ? await findUnreachable(run, rereadCounts)
-    : { counts: rereadCounts, unreachable: 0 };
+  const agrees = compared.differing.length === 0 && reasons.length === 0;
+  const { counts, unreachable } = agrees
+    ? await findUnreachable(run, compared)
+    : { counts: compared, unreachable: 0 };
   const texts = [
     ...reasons,
     ...counts.differing.map((count) => describeCountDifference(resource.name, count)),
@@ -107,7 +106,8 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Counts the records that the API counts but does not return for any date range (A11), and warns of them.
+ * Counts the records that the API counts but does not return for any date range (A11), and warns of them. They can be
+ * counted only if all dates are covered.
  * @param counts the counts for all covered ranges, which must agree
  * @returns the number of these records, and the newest counts
  */
@@ -115,13 +115,15 @@ async function findUnreachable(
   run: DatedRun,
   counts: ComparedCounts,
 ): Promise<{ counts: ComparedCounts; unreachable: number }> {
+  const none = { counts, unreachable: 0 };
+  if (!isAllCovered(run.state)) return none;
   const allDates = await compareCount(run, allTime);
-  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return { counts, unreachable: 0 };
+  if (allDates.apiCount <= (counts.sums.api_total ?? 0)) return none;
   const unread = await compareUnread(run);
   const future = await findFutureRecords(run, unread);
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
-  if (unreachable === 0) return { counts, unreachable };
+  if (unreachable === 0) return none;
   // Records that were added since the last comparison could explain the difference. The counts then differ as well.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };

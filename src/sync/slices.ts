@@ -58,8 +58,6 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   if (!isComplete && list.repeated.length === 0)
     run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
   return mirror.transaction(() => {
-    // The records are written first, because their change log uses the times at which missing records were last
-    // returned, which `applyReading` deletes.
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);
     progress.addRows(list.records.size);

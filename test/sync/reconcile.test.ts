@@ -48,6 +48,17 @@ test("reconcile bisects a date range with a wrong count until the wrong part can
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
 
+test("reconcile re-reads the entire range if the newest record of its newer half has an unreadable date", async () => {
+  const listed = makeOrders(600);
+  const odd = { at: noon, record: { id: "odd", order_date: "soon" } };
+  const respond: Respond = (matching, query) =>
+    isCount(query) && query.start_date ? [odd, ...matching.slice(1)] : matching;
+  const { run } = await makeReadRun(listed, listed.slice(0, -1), { respond });
+  await reconcile(run, null);
+  const { coverage } = run.state.dates();
+  expect(coverage.every(({ runId }) => runId === run.runId)).toBe(true);
+});
+
 test("reconcile bisects a date range with few mirrored records if the API counts many records in it", async () => {
   const [newest, ...others] = makeOrders(300);
   const oldest = others.slice(-9);
