@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
+import { scanCommandLine } from "./cli/command-line.js";
 import { reportError } from "./cli/error-output.js";
-import { scanCommandLine } from "./cli/flags.js";
 import { readKeysInUse } from "./config/stored-profiles.js";
 import { type CommandLine, type Deps, type Fetch, systemDeps } from "./deps.js";
 import { ConfigurationError, type ExitCode, exitCodes, Stopped } from "./errors.js";

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { addGlobalOptions, rejectEmptyPathOrTime, scanCommandLine } from "./cli/flags.js";
+import { scanCommandLine } from "./cli/command-line.js";
+import { addGlobalOptions, rejectEmptyPathOrTime } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";

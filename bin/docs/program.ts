@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { scanCommandLine } from "../../src/cli/flags.js";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import { type Deps, type OutputStream, systemDeps } from "../../src/deps.js";
 import { runCommandLine } from "../../src/main.js";
 import { buildProgram } from "../../src/program.js";

@@ -56,15 +56,15 @@ export function asBrandapiError(error: unknown): BrandapiError {
 /** Commands that use neither a profile nor the mirror. */
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
 
+/** The flags that select the mirror. */
+export type MirrorFlags = Partial<Pick<CommandLine, "profile" | "db">>;
+
 /**
  * Adds `--profile` and `--db` from the current command line to the commands in a message, except to commands that
  * already have them. Code that creates a message can therefore omit these flags. A profile that was selected with
  * BRANDAPI_PROFILE is not added; a message that needs it uses `commandFor`.
  */
-export function addMirrorFlags(
-  text: string,
-  { profile, db }: Partial<Pick<CommandLine, "profile" | "db">>,
-): string {
+export function addMirrorFlags(text: string, { profile, db }: MirrorFlags): string {
   return text.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
     if (independentCommands.includes(name) || command.includes("--help")) return command;
     let completed = command;

@@ -1,7 +1,5 @@
-import { parseArgs } from "node:util";
-import { type Argument, Command, Option } from "commander";
+import { type Argument, type Command, Option } from "commander";
 import { type GlobalFlags, parseRateLimit } from "../config/settings.js";
-import type { CommandLine } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
@@ -33,33 +31,6 @@ export function addGlobalOptions(program: Command): Command {
     .option("--verbose", "print every request, and stack traces for errors")
     .option("--no-color", "disable colors (or NO_COLOR)")
     .option("--no-progress", "disable progress bars");
-}
-
-/**
- * Reads the command and a few flags from the command line without validating it. Error messages need them before
- * commander has parsed the command line, or if commander rejects it.
- */
-export function scanCommandLine(argv: readonly string[]): CommandLine {
-  const options = Object.fromEntries(
-    addGlobalOptions(new Command()).options.map(({ long, required }) => [
-      long?.slice(2) ?? "",
-      { type: required ? "string" : "boolean" } as const,
-    ]),
-  );
-  const { positionals, values } = parseArgs({ args: [...argv], options, strict: false });
-  const textOf = (name: string) => {
-    const value = values[name];
-    return typeof value === "string" ? value : undefined;
-  };
-  return {
-    argv,
-    command: positionals[0],
-    json: values.json === true,
-    verbose: values.verbose === true,
-    profile: textOf("profile"),
-    db: textOf("db"),
-    keyFile: textOf("key-file"),
-  };
 }
 
 /** @param parse receives the value, the option's name and, if the option is repeated, the value parsed so far */
@@ -112,18 +83,6 @@ export function allProfilesOption(
     "baseUrl",
     "keyFile",
   ] satisfies (keyof GlobalFlags)[]);
-}
-
-/** The sandbox keeps all orders in memory, so their number must be limited. */
-const maxSandboxOrders = 250_000;
-
-export function ordersOption(): Option {
-  const about = `number of orders, at most ${maxSandboxOrders} (default: 5000)`;
-  return parsedOption("--orders <n>", about, createCountParser(maxSandboxOrders));
-}
-
-export function seedOption(): Option {
-  return parsedOption("--seed <n>", "seed for the generated data (default: 1)", parseCount);
 }
 
 /**

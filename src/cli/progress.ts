@@ -13,7 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
-import { addMirrorFlags } from "./error-output.js";
+import { addMirrorFlags, type MirrorFlags } from "./error-output.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -131,7 +131,7 @@ class StatusLine {
 }
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
-  Parameters<typeof addMirrorFlags>[1];
+  MirrorFlags;
 
 /** The minimum duration of a wait that is reported, in milliseconds. */
 const minReportedWaitMs = 2_000;

@@ -1,5 +1,6 @@
 import { Argument, type Command, type Option } from "commander";
-import { scanCommandLine, withChoices } from "../cli/flags.js";
+import { scanCommandLine } from "../cli/command-line.js";
+import { withChoices } from "../cli/flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";

@@ -2,7 +2,7 @@ import { join, parse } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { reportError } from "../cli/error-output.js";
-import { ordersOption, seedOption } from "../cli/flags.js";
+import { ordersOption, seedOption } from "../cli/sandbox-flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import { runChallenge } from "../demo/challenge.js";
 import { type DemoFlags, startDemo } from "../demo/start-demo.js";

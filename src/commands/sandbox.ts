@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { createCountParser, ordersOption, parseCount, parsedOption, seedOption } from "../cli/flags.js";
+import { createCountParser, parseCount, parsedOption } from "../cli/flags.js";
+import { ordersOption, seedOption } from "../cli/sandbox-flags.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Stopped } from "../errors.js";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runForProfiles } from "../../src/cli/all-profiles.js";
-import { scanCommandLine } from "../../src/cli/flags.js";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import type { GlobalFlags } from "../../src/config/settings.js";
 import type { Deps } from "../../src/deps.js";
 import {

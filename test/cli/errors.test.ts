@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import { addMirrorFlags, asBrandapiError, reportError } from "../../src/cli/error-output.js";
-import { scanCommandLine } from "../../src/cli/flags.js";
 import {
   ApiUnavailable,
   BadRequest,

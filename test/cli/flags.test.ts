@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import {
   chooseResources,
   createCountParser,
@@ -7,7 +8,6 @@ import {
   parseList,
   parseRange,
   rejectEmptyPathOrTime,
-  scanCommandLine,
 } from "../../src/cli/flags.js";
 import { resources } from "../../src/resources/registry.js";
 import { formatInstant } from "../../src/util/timestamps.js";

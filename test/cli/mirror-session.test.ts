@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scanCommandLine } from "../../src/cli/flags.js";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import { systemClock } from "../../src/deps.js";
 import { runCommandLine } from "../../src/main.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";

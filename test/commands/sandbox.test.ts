@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { scanCommandLine } from "../../src/cli/flags.js";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import type { Clock } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 import { runCommandLine } from "../../src/main.js";

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { scanCommandLine } from "../../src/cli/flags.js";
+import { scanCommandLine } from "../../src/cli/command-line.js";
 import { type Clock, type Deps, type InputStream, type OutputStream, systemClock } from "../../src/deps.js";
 import { runCommandLine } from "../../src/main.js";
 import { makeHome } from "./home.js";

@@ -1,0 +1,35 @@
+import { parseArgs } from "node:util";
+import { Command } from "commander";
+import type { CommandLine } from "../deps.js";
+import { addGlobalOptions } from "./flags.js";
+
+/**
+ * Reads the command and a few global flags without validating them. They are needed before commander has parsed the
+ * command line, to load the command and to redact the keys in use, and after commander has rejected it, to print the
+ * error.
+ *
+ * This function does not know the commands' own options, so it can mistake an option's value for a flag, as in
+ * `--where --json`. This affects only how an error is printed, because commands use the flags that commander parsed.
+ */
+export function scanCommandLine(argv: readonly string[]): CommandLine {
+  const options = Object.fromEntries(
+    addGlobalOptions(new Command()).options.map(({ long, required }) => [
+      long?.slice(2) ?? "",
+      { type: required ? "string" : "boolean" } as const,
+    ]),
+  );
+  const { positionals, values } = parseArgs({ args: [...argv], options, strict: false });
+  const textOf = (name: string) => {
+    const value = values[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    argv,
+    command: positionals[0],
+    json: values.json === true,
+    verbose: values.verbose === true,
+    profile: textOf("profile"),
+    db: textOf("db"),
+    keyFile: textOf("key-file"),
+  };
+}
