@@ -65,7 +65,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   const mirror = await check("mirror", () => checkMirror(path));
   try {
     if (mirror) {
-      await check("tables", () => checkTables(mirror));
+      await check("tables", () => checkTables(mirror, deps.signal));
       await check("columns", async () => checkColumns(mirror));
       await check("backup", async () => checkBackup(mirror, deps.clock.now()));
       await check("forgotten", async () => checkForgotten(mirror));
@@ -167,9 +167,9 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
   }
 }
 
-async function checkTables(mirror: Mirror): Promise<Finding> {
+async function checkTables(mirror: Mirror, signal: AbortSignal): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
-    const differing = await compareTables(mirror, allResources);
+    const differing = await compareTables(mirror, allResources, signal);
     if (differing.length === 0) return { text: `all ${allTableShapes.length} match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {

@@ -168,7 +168,7 @@ test.each([["sync roster"], ["sync --dry-run"]])(
   },
 );
 
-test("if the list of omitted fields has changed, the next sync applies the new list and warns about fields no longer omitted", async () => {
+test("if the list of omitted fields has changed, the next sync applies the new list, and warns about fields no longer omitted and about a user-defined index that it drops", async () => {
   const brand = makeBrand({ roster: [memberOf("r1"), memberOf("r2")] });
   const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key } = brand.env;
   const env = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home };
@@ -177,11 +177,15 @@ test("if the list of omitted fields has changed, the next sync applies the new l
     writeFileSync(join(brand.home, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
     const run = await brand.run(`sync roster --profile acme ${flags}`, { env });
     expect(run.code, run.err).toBe(0);
-    return run.err.split("\n").filter((line) => /omit/.test(line));
+    return run.err.split("\n").filter((line) => /omit|index/.test(line));
   };
   expect(await syncWith("host.last_name")).toEqual(["omits host.last_name"]);
   expect(await syncWith("host.last_name")).toEqual([]);
+  const db = new Sqlite(brand.db);
+  const index = "CREATE UNIQUE INDEX mine ON roster (length(relationship_id))";
+  db.exec(`DELETE FROM roster WHERE relationship_id = 'r2'; ${index}`).close();
   expect(await syncWith("host.last_name,status")).toEqual([
+    expect.stringMatching(/^warning: the index `mine` .* was dropped/),
     "omits host.last_name, status: 2 records rewritten",
   ]);
   expect(await syncWith("status")).toEqual([

@@ -414,6 +414,17 @@ test("backup --restore keeps the redaction rules of a mirror whose table of runs
   ]);
 });
 
+test("forget and backup --restore warn about a user-defined index that the rewritten rows violate", async () => {
+  const brand = await mirrored(3);
+  const db = new Sqlite(brand.db);
+  db.exec("DELETE FROM orders WHERE id <> 'o1'; CREATE UNIQUE INDEX mine ON orders (currency)").close();
+  const { path } = await backUp(brand);
+  for (const command of ["forget --host h1 --yes", `backup --restore ${path}`]) {
+    const { code, err } = await brand.run(command);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^warning: the index `mine` .* was dropped/m)]);
+  }
+});
+
 test("backup --restore rejects a backup of a brand other than that of the mirror or, if there is no mirror, of the profile", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);

@@ -57,7 +57,8 @@ test.each([
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
   const newer = { from, to: to - 1, requestedAt: late, runId: 2 };
   const older = { from: to, to, requestedAt: early, runId: 1 };
-  expect(findLastReadAt([newer, older], from)).toBe("2026-11-07T00:00:00.000Z");
+  const other = { from: to + 1, to: to + 1, requestedAt: early - 1, runId: 1 };
+  expect(findLastReadAt([newer, older, other], from)).toBe("2026-11-07T00:00:00.000Z");
   expect(findLastReadAt([newer], from)).toBeNull();
 });
 

@@ -133,11 +133,14 @@ test("readHosts returns every host in current and earlier versions of records, w
   writeRead(mirror, "orders", [order("o1", { host: host("first", "Old") })], { at: at(1) });
   writeRead(mirror, "orders", [order("o1", { host: host("second", null) })], { at: at(3) });
   writeRead(mirror, "orders", [order("o1", { host: { id: 7, username: null } })], { at: at(4) });
-  for (const [day, name] of [
-    [1, "Eve"],
-    [2, "Ada"],
+  for (const [day, relationship_id, name] of [
+    [1, "r1", "Ada"],
+    [2, "r2", "Eve"],
+    [3, "r1", "Ada"],
   ] as const)
-    write(mirror, roster, [{ relationship_id: name, host: host("current", name) }], { requestedAt: ms(day) });
+    write(mirror, roster, [{ relationship_id, status: `${day}`, host: host("current", name) }], {
+      requestedAt: ms(day),
+    });
   write(mirror, recommendations, [
     { host: { id: "h2", name: "Bo" }, products: [{ host_id: "h3", host_username: "cy" }] },
   ]);

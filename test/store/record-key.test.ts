@@ -14,6 +14,12 @@ test.each([
   ["an order is the order's ID", orders, { id: "o1" }, "o1"],
   ["an order with a numeric ID is that ID as a string", orders, { id: 17 }, "17"],
   [
+    "an order with the largest ID that JavaScript does not round is that ID as a string",
+    orders,
+    { id: 9007199254740991 },
+    "9007199254740991",
+  ],
+  [
     "a file in `content` is the source and the ID, separated by a slash",
     content,
     { source: "upload", id: "c1" },

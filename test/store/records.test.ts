@@ -77,6 +77,8 @@ const cases: [string, Json, Json, object[]][] = [
       },
     ],
   ]),
+  ["a field that was null and is now missing is no difference", { a: null }, {}, []],
+  ["a new field with the value null is no difference", {}, { a: null }, []],
   [
     "an item with the ID `constructor` is matched by its ID, like any other item",
     { a: [{ id: "constructor", n: 1 }] },

@@ -10,7 +10,8 @@ const slice = (from: number, to: number, requestedAt: number) => ({
   recordIds: [],
   fault: "a fault",
 });
-const plan = (...args: Parameters<typeof planAudit>) => planAudit(...args).map(({ from, to }) => [from, to]);
+const plan = (...args: Parameters<typeof planAudit>) =>
+  planAudit(...args).map(({ from, to, isFaulty }) => (isFaulty ? [from, to, "faulty"] : [from, to]));
 
 test("the audit first re-reads the dates before the date at which the previous audit stopped, newest first, and then the dates after that date", () => {
   const coverage = [read(first, 19, 1), read(30, 59, 2), read(70, 99, 3)];
@@ -34,8 +35,8 @@ const twoSlices = [slice(50, 52, 60), slice(56, 59, 10), slice(90, 99, stale)];
 
 test("the audit starts with date ranges with faulty records if any of them was last read before the first of the other dates to audit", () => {
   expect(plan([read(first, 49, 5), read(60, 89, 50)], twoSlices, 99, stale)).toEqual([
-    [56, 59],
-    [50, 52],
+    [56, 59, "faulty"],
+    [50, 52, "faulty"],
     [60, 89],
     [first, 49],
   ]);
@@ -45,7 +46,7 @@ test("the audit ends with date ranges with faulty records if all of them were la
   expect(plan([read(first, 49, 50), read(60, 89, 5)], twoSlices, 99, stale)).toEqual([
     [60, 89],
     [first, 49],
-    [56, 59],
-    [50, 52],
+    [56, 59, "faulty"],
+    [50, 52, "faulty"],
   ]);
 });

@@ -182,6 +182,7 @@ describe("clicks by host and by period", () => {
         expect([ran.code, ran.months, ran.last.verified]).toEqual([0, months, 0]);
       }
       expect((await runSync(brand)).months).toHaveLength(11);
+      expect((await runSync(brand, flags.replace(/ --since.*/, ""))).months).toHaveLength(11);
       expect(
         brand.sql("SELECT DISTINCT group_by AS bucket FROM analytics_clicks_periods ORDER BY 1"),
       ).toEqual([{ bucket: "day" }, { bucket: flags.split(" ")[1] }]);
@@ -261,6 +262,7 @@ describe("sync analytics-hosts", () => {
     serve(brand, () => (++count === 2 ? [...sold.slice(20), ...sold.slice(0, 20)] : fifty));
     const { requests, code } = await brand.run("sync analytics-hosts");
     expect([code, requests.filter(({ path }) => path === "/analytics/hosts").length]).toEqual([0, 6]);
+    expect(brand.lastRun("analytics-hosts").rows_read).toBe(50);
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 

@@ -173,6 +173,7 @@ const mirrored = Array.from({ length: 300 }, (_, n) =>
 test.each([
   ["all days if the request budget suffices", 3, days(0, 9), days(0, 9)],
   ["the newest days whose mirrored records fit in the request budget", 1, days(0, 9), days(8, 9)],
+  ["the newest days of a range that ends before the newest mirrored records", 1, days(0, 7), days(6, 7)],
   ["the newest day with mirrored records even if the request budget is 0", 0, days(0, 9), days(9)],
   [
     "part of the oldest day if the range starts during that day",

@@ -51,7 +51,9 @@ test("readDated counts and requests each page only once, even if every response 
   };
   expect((await readLate(listed)).rows).toEqual([120]);
   const sameSecond = Array.from({ length: 130 }, (_, n) => listedAt(`same${n}`, noon - hour));
-  const { requests } = await readLate([...sameSecond, ...listed]);
+  const { requests, rows } = await readLate([...sameSecond, ...listed]);
+  // One page of the orders from the same second is read twice.
+  expect(rows).toEqual([350]);
   expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
 });
 

@@ -269,6 +269,23 @@ test.each(["orders", "content"] as const)(
   },
 );
 
+test.skipIf(!installed.includes("jq"))(
+  "the command that verify --evidence prints for a list counts the records in a list of any form",
+  async () => {
+    const brand = makeBrand({ gifts: [{ id: "g1" } as never] });
+    await brand.run("sync gifts");
+    const [row] = await evidenceOf(brand, "gifts");
+    const [, filter = ""] = row?.request?.split(" | jq ") ?? [];
+    const [a, b] = [
+      { id: "a", rate: 5 },
+      { id: "b", rate: 6 },
+    ];
+    const responses = [{ data: a }, { data: [a, b] }, { data: [a], pagination: { total_items: 60 } }];
+    const texts = responses.map((response) => JSON.stringify(response)).join("\n");
+    expect((await shell(`echo '${texts}' | jq ${filter}`)).stdout).toBe("1\n2\n60\n");
+  },
+);
+
 test("verify --repair reports the number of repaired records, and `changes --run` lists them", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 40 * day, 50, day) });
   await brand.run("sync orders");

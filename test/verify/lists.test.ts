@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { Stopped } from "../../src/errors.js";
+import { roster } from "../../src/resources/roster.js";
 import type { PrintedResult } from "../../src/verify/verification-result.js";
+import { verifyResource } from "../../src/verify/verify-resource.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { memberOf, noon, openRecord, orderAt } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
+import { makeDatedRun } from "../sync/dated-run.js";
 
 const members = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
 
@@ -176,6 +180,16 @@ describe("tables that do not match the records", () => {
     await spoil(brand, "DELETE FROM orders WHERE id <> 'a'", "CREATE UNIQUE INDEX mine ON orders (currency)");
     const { code, err } = await verified(brand, "verify orders --repair");
     expect([code, err]).toEqual([0, expect.stringMatching(/^warning: the index `mine` .* was dropped/m)]);
+  });
+
+  test("an interrupted verify stops while it compares tables, before it sends a request", async () => {
+    const { requests, run } = await makeDatedRun([]);
+    run.mirror.db.exec(`INSERT INTO records (resource, key, json, since_at)
+      SELECT 'roster', value, '{}', '' FROM json_each('${JSON.stringify(Array.from({ length: 1_000 }, (_, n) => n))}')`);
+    const reason = new Stopped("SIGINT");
+    const session = { ...run, signal: AbortSignal.abort(reason) };
+    await expect(verifyResource(session, roster, false)).rejects.toBe(reason);
+    expect(requests).toEqual([]);
   });
 
   test("verify --repair repairs both records and tables", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { PrintedResult } from "../../src/verify/verification-result.js";
 import { counts, makeBrand, readsOrders, type SentRequest, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, orderAt, ordersBefore } from "../support/records.js";
+import { Sqlite } from "../support/sqlite.js";
 
 /** 350 orders, one every 12 hours since the end of May. */
 const orders = ordersBefore(noon - hour, 350, 12 * hour);
@@ -380,6 +381,16 @@ describe("unread orders", () => {
     expect(why(result, "everything until 2026-09-09 23:59")).toMatch(
       /^\d+ records have never been read, because the mirror starts on 2026-09-10: run `brandapi sync orders --full`/,
     );
+  });
+
+  test("verify does not report orders in the mirror as unread, even if their dates have never been read completely", async () => {
+    const brand = await synced({ orders: ordersBefore(noon - hour, 20, 12 * day) });
+    const db = new Sqlite(brand.db);
+    db.exec("UPDATE coverage SET from_at = '2026-09-10T00:00:00.000Z' WHERE resource = 'orders'").close();
+    brand.order(orderAt("old", Date.UTC(2020, 0, 15)));
+    const { result } = await verified(brand);
+    expect(result?.unread).toBe(1);
+    expect(why(result, "everything until 2026-09-09 23:59")).toMatch(/^1 record has never been read/);
   });
 
   test("verify reports the months in a gap as unproven until a sync reads them", async () => {
