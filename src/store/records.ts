@@ -81,10 +81,16 @@ export function findNthDate(
   return mirror.selectValue<number>(select, ...values, nth) ?? null;
 }
 
-/** Returns a current record's date: null if it is unreadable, undefined if there is no current record with this ID. */
-export function findMirroredDate(mirror: Mirror, recordId: number): number | null | undefined {
+/** Returns a current record's date. Returns null if it is unreadable, or if there is no current record with this ID. */
+export function findMirroredDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
-  return mirror.selectValue(find, recordId);
+  return mirror.selectValue<number | null>(find, recordId) ?? null;
+}
+
+/** True if a record is current and its date is unreadable. */
+export function isUndated(mirror: Mirror, recordId: number): boolean {
+  const find = "SELECT 1 FROM records WHERE record_id = ? AND removed_at IS NULL AND dated_at IS NULL";
+  return mirror.selectValue(find, recordId) === 1;
 }
 
 export interface CurrentRecord {

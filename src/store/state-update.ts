@@ -1,10 +1,18 @@
 import { containsInstant, overlaps, type TimeRange } from "../util/time-ranges.js";
-import { listFaultyIds, type SyncedDates, withCoveredRange, withFaultySlice } from "./coverage.js";
+import {
+  findLastReadAt,
+  listFaultyIds,
+  type SyncedDates,
+  withCoveredRange,
+  withFaultySlice,
+} from "./coverage.js";
 
 /** The result of reading a date range, after the returned records have been written. */
 export interface RangeReading {
   runId: number;
   range: TimeRange;
+  /** The dates whose mirrored records a complete read must return, if they differ from `range`. */
+  expected?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records in the range. */
   isComplete: boolean;
@@ -24,11 +32,21 @@ interface FaultyRecords {
   fault: string;
 }
 
+/** Looks up records in the mirror. */
 export interface RecordLookup {
-  /** Returns the IDs of the current records that a complete list for the range must contain. */
-  expectedIds(): readonly number[];
-  /** Returns a record's date: null if it is unreadable, undefined if the record is not current. */
-  dateOf(id: number): number | null | undefined;
+  /** Returns the IDs of the current records in a range. */
+  currentIds(range: TimeRange): readonly number[];
+  /** Returns a current record's date. Returns null if it is unreadable, or if the record is not current. */
+  dateOf(id: number): number | null;
+  /** True if a record is current and its date is unreadable. */
+  isUndated(id: number): boolean;
+}
+
+/** A record that the API did not return for its date. */
+export interface MissingId {
+  id: number;
+  /** The time at which the date had last been read (ISO 8601). Null for undated and new records. */
+  lastReadAt: string | null;
 }
 
 /** The effects of a read on the sync state. */
@@ -37,10 +55,7 @@ export interface StateUpdate {
   dates: SyncedDates | null;
   /** The records that the API returned, and which are therefore not missing. */
   returned: readonly number[];
-  /** The records that the API returned when their dates were last read, but not this time. */
-  missing: readonly number[];
-  /** Undated and new faulty records that are missing. The coverage does not show when the API last returned them. */
-  missingSinceUnknown: readonly number[];
+  missing: readonly MissingId[];
   /** The dates for which the stored daily totals describe earlier versions of the records. */
   outdatedTotals: readonly TimeRange[];
 }
@@ -63,37 +78,40 @@ export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup:
   const outdatedTotals = changed ? [changed] : [];
   if (faulty) return decideFaulty(before, { ...reading, faulty }, lookup, outdatedTotals);
   if (isComplete) return decideComplete(before, reading, lookup, outdatedTotals);
-  return { dates: null, returned: ids, missing: [], missingSinceUnknown: [], outdatedTotals };
+  return { dates: null, returned: ids, missing: [], outdatedTotals };
 }
 
 function decideComplete(
   before: SyncedDates,
   reading: RangeReading,
-  { dateOf, expectedIds }: RecordLookup,
+  lookup: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
-  const { ids, range, requestedAt, runId } = reading;
+  const { ids, range, expected = range, requestedAt, runId } = reading;
   const returnedIds = new Set(ids);
   const dates = withCoveredRange(before, { ...range, requestedAt, runId });
-  const missing = expectedIds().filter((id) => !returnedIds.has(id));
+  const notReturned = lookup.currentIds(expected).filter((id) => !returnedIds.has(id));
+  const missing = notReturned.map((id) => ({
+    id,
+    lastReadAt: findLastReadAt(before.coverage, lookup.dateOf(id)),
+  }));
   return {
     dates,
     returned: ids,
-    missing,
-    missingSinceUnknown: findMissingUndated(before, dates, ids, dateOf),
-    outdatedTotals: missing.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
+    missing: [...missing, ...findMissingUndated(before, dates, ids, lookup)],
+    outdatedTotals: notReturned.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
   };
 }
 
 function decideFaulty(
   before: SyncedDates,
   { faulty, ids, isComplete, range, requestedAt, runId }: RangeReading & { faulty: FaultyRecords },
-  { dateOf }: RecordLookup,
+  lookup: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
-  const isUndated = (id: number) => dateOf(id) === null;
-  const isCovered = (id: number) => {
-    const date = dateOf(id) ?? null;
+  const { dateOf, isUndated } = lookup;
+  const isDateCovered = (id: number) => {
+    const date = dateOf(id);
     return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
   };
   const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
@@ -103,14 +121,11 @@ function decideFaulty(
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
+  const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastReadAt: null }));
   return {
     dates,
     returned: [...ids, ...faulty.ids.filter(isUndated)],
-    missing: [],
-    missingSinceUnknown: [
-      ...faulty.addedIds.filter(isCovered),
-      ...findMissingUndated(before, dates, ids, dateOf),
-    ],
+    missing: [...missingNew, ...findMissingUndated(before, dates, ids, lookup)],
     outdatedTotals: [...outdatedTotals, range],
   };
 }
@@ -120,8 +135,9 @@ function findMissingUndated(
   before: SyncedDates,
   after: SyncedDates,
   returned: readonly number[],
-  dateOf: RecordLookup["dateOf"],
-): number[] {
+  { isUndated }: RecordLookup,
+): MissingId[] {
   const found = new Set([...listFaultyIds(after.faultySlices), ...returned]);
-  return [...listFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && dateOf(id) === null);
+  const missing = [...listFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && isUndated(id));
+  return missing.map((id) => ({ id, lastReadAt: null }));
 }

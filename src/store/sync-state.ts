@@ -13,7 +13,6 @@ import {
   type CoveredRange,
   copyCoverageToRun,
   type FaultySlice,
-  findLastReadAt,
   listFaultyIds,
   readCoverage,
   readFaultySlices,
@@ -22,8 +21,8 @@ import {
   writeFaultySlices,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { countCurrent, findMirroredDate, readCurrentIds, whereCurrent } from "./records.js";
-import { decideUpdate, type RangeReading } from "./state-update.js";
+import { countCurrent, findMirroredDate, isUndated, readCurrentIds, whereCurrent } from "./records.js";
+import { decideUpdate, type MissingId, type RangeReading } from "./state-update.js";
 
 interface StateRow {
   floor_ms: number | null;
@@ -80,25 +79,17 @@ export class SyncState {
   /**
    * Updates the state after a read, as `decideUpdate` describes. Must be called after the records have been written,
    * because their change log uses the times at which missing records were last returned.
-   * @param options.apiTotals the API's daily totals, to be stored for days that the run has now read in full
-   * @param options.expected the range of the mirrored records that a complete read must return
+   * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
-  applyReading(
-    reading: RangeReading,
-    {
-      apiTotals = null,
-      expected = reading.range,
-    }: { apiTotals?: TotalsByDay | null; expected?: TimeRange } = {},
-  ): void {
+  applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
     const { mirror, resourceName } = this;
-    const before = this.dates();
-    const { missing, dates, returned, missingSinceUnknown, outdatedTotals } = decideUpdate(before, reading, {
-      expectedIds: () => readCurrentIds(mirror, resourceName, expected),
+    const { dates, missing, outdatedTotals, returned } = decideUpdate(this.dates(), reading, {
+      currentIds: (range) => readCurrentIds(mirror, resourceName, range),
       dateOf: (id) => findMirroredDate(mirror, id),
+      isUndated: (id) => isUndated(mirror, id),
     });
     this.missing.delete(returned);
-    this.missing.add(missing, before.coverage);
-    this.missing.add(missingSinceUnknown);
+    this.missing.add(missing);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
     writeCoverage(mirror, resourceName, dates.coverage);
@@ -111,9 +102,9 @@ export class SyncState {
    * Updates the state after a list has been read. If the list is complete, all dates up to the time of the request are
    * covered, and all mirrored records must be in the list, even if their date is unreadable or in the future.
    */
-  applyList(reading: Omit<RangeReading, "range">): void {
+  applyList(reading: Omit<RangeReading, "range" | "expected">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.applyReading({ ...reading, range }, { expected: allTime });
+    this.applyReading({ ...reading, range, expected: allTime });
   }
 
   /**
@@ -259,20 +250,11 @@ class MissingRecords {
     return this.mirror.selectRows(select, this.resourceName);
   }
 
-  /**
-   * Marks records that the API did not return as missing, and stores when the API last returned each of them.
-   * @param before the coverage before this read
-   */
-  add(ids: Iterable<number>, before: readonly CoveredRange[] = []): void {
-    const find = "SELECT dated_at AS date, since_at AS since FROM records WHERE record_id = ?";
-    const insert = "INSERT OR IGNORE INTO missing (resource, record_id, last_seen_at) VALUES (?, ?, ?)";
-    for (const id of ids) {
-      const record = this.mirror.selectRow<{ date: number | null; since: string }>(find, id);
-      if (!record) continue;
-      // If a record was read individually, its date is not necessarily covered.
-      const lastSeenAt = findLastReadAt(before, record.date) ?? record.since;
-      this.mirror.execute(insert, this.resourceName, id, lastSeenAt);
-    }
+  /** Marks records as missing, and stores when the API last returned each of them. */
+  add(records: Iterable<MissingId>): void {
+    const insert = `INSERT OR IGNORE INTO missing (resource, record_id, last_seen_at)
+      SELECT ?, record_id, coalesce(?, since_at) FROM records WHERE record_id = ?`;
+    for (const { id, lastReadAt } of records) this.mirror.execute(insert, this.resourceName, lastReadAt, id);
   }
 
   delete(returned: Iterable<number>): void {

@@ -1,3 +1,4 @@
+import { findLastReadAt } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { findMirroredDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, startOfSecond, type TimeRange } from "../util/time-ranges.js";
@@ -37,7 +38,7 @@ interface CopyDates {
 
 /** Returns null if either date is unreadable. */
 function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): CopyDates | null {
-  const newer = findMirroredDate(mirror, id) ?? null;
+  const newer = findMirroredDate(mirror, id);
   const older = recordDate(resource, value);
   return newer === null || older === null ? null : { newer, older };
 }
@@ -83,7 +84,8 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 
 /** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
-  if (state.isCovered(newerDate)) state.missing.add([id], state.coverage());
+  if (!state.isCovered(newerDate)) return;
+  state.missing.add([{ id, lastReadAt: findLastReadAt(state.coverage(), newerDate) }]);
 }
 
 function secondRange(date: number): TimeRange {

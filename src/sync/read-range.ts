@@ -173,6 +173,6 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   // The older records are dated on the day before the range or on the day of its start.
   const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
-  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, { apiTotals });
+  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
   return copies;
 }

@@ -72,7 +72,7 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
         changed: writtenValid.changeCount > 0 ? slice : null,
         faulty: fault === null ? null : { ids: faultyIds, addedIds: writtenFaulty.addedIds, fault },
       },
-      { apiTotals },
+      apiTotals,
     );
     return [...writtenValid.copies, ...writtenFaulty.copies];
   });

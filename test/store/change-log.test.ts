@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
-import { readCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import { SyncState } from "../../src/store/sync-state.js";
@@ -47,7 +46,7 @@ test("if a missing record returns with a new value, the change interval starts a
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
   const missing = new SyncState(mirror, "orders").missing;
-  mirror.transaction(() => missing.add([1], readCoverage(mirror, "orders")));
+  mirror.transaction(() => missing.add([{ id: 1, lastReadAt: at(2) }]));
   writeRead(mirror, "orders", [], allDates(3));
   writeRead(mirror, "orders", [refunded(5)], allDates(4));
   expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);

@@ -8,6 +8,7 @@ import {
   countUndated,
   findMirroredDate,
   findNthDate,
+  isUndated,
   readCurrentIds,
   readCurrentKeys,
 } from "../../src/store/records.js";
@@ -97,9 +98,10 @@ test("the functions that look up dates, IDs and record keys ignore removed recor
   expect([1, 3, 4, 99].map((id) => findMirroredDate(mirror, id))).toEqual([
     first + 3 * day,
     null,
-    undefined,
-    undefined,
+    null,
+    null,
   ]);
+  expect([1, 3, 5, 99].map((id) => isUndated(mirror, id))).toEqual([false, true, false, false]);
   expect([never, range].map((dates) => readCurrentKeys(mirror, "orders", dates).sort())).toEqual([
     ["o1", "o2", "o3", "o6"],
     ["o1", "o6"],

@@ -30,7 +30,11 @@ const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
   decideUpdate(
     before,
     { runId: 2, range: firstDay, requestedAt: 2, isComplete: true, ids: [], ...reading },
-    { expectedIds: () => [1, 2, 3], dateOf: (id) => dateOf.get(id) },
+    {
+      currentIds: () => [1, 2, 3],
+      dateOf: (id) => dateOf.get(id) ?? null,
+      isUndated: (id) => dateOf.get(id) === null,
+    },
   );
 const read = { ...firstDay, requestedAt: 2, runId: 2 };
 const fault = { addedIds: [], fault: "a new fault" };
@@ -42,7 +46,7 @@ test.each<
     "a record that a complete read did not return is missing, and the stored totals of the range are outdated",
     unread,
     { ids: [1, 2], changed },
-    { returned: [1, 2], missing: [3], missingSinceUnknown: [], outdatedTotals: [changed, firstDay] },
+    { returned: [1, 2], missing: [{ id: 3, lastReadAt: null }], outdatedTotals: [changed, firstDay] },
   ],
   [
     "if a complete read returned all records, only the stored totals of changed records are outdated",
@@ -54,19 +58,19 @@ test.each<
     "an incomplete read marks no records as missing, and does not change which dates count as read",
     covered,
     { isComplete: false, ids: [1], changed },
-    { dates: null, returned: [1], missing: [], missingSinceUnknown: [], outdatedTotals: [changed] },
+    { dates: null, returned: [1], missing: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty range, and records without a readable date that it did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
-    { dates: { coverage: [read], faultySlices: [] }, missingSinceUnknown: [9] },
+    { dates: { coverage: [read], faultySlices: [] }, missing: [{ id: 9, lastReadAt: null }] },
   ],
   [
     "a record without a readable date that a complete read returns is not missing",
     faulty,
     { ids: [1, 2, 3, 9] },
-    { returned: [1, 2, 3, 9], missingSinceUnknown: [] },
+    { returned: [1, 2, 3, 9], missing: [] },
   ],
   [
     "if a read returns records for wrong dates, its range is a faulty range, in which no record is marked as missing",
@@ -83,13 +87,13 @@ test.each<
     "a new record that the API returned for a different date is missing if its own date was read before",
     covered,
     { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
-    { returned: [], missingSinceUnknown: [4] },
+    { returned: [], missing: [{ id: 4, lastReadAt: null }] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates have been read",
     { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, requestedAt: 1, runId: 1 }], faultySlices: [] },
     { faulty: { ...fault, ids: [9], addedIds: [9] } },
-    { returned: [9], missingSinceUnknown: [] },
+    { returned: [9], missing: [] },
   ],
   [
     "an incomplete read keeps the records without a readable date of the faulty ranges that it replaces",
@@ -97,7 +101,7 @@ test.each<
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1, 9], fault: "a new fault" }] },
-      missingSinceUnknown: [],
+      missing: [],
     },
   ],
   [
@@ -117,7 +121,7 @@ test.each<
     { faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1], fault: "a new fault" }] },
-      missingSinceUnknown: [9],
+      missing: [{ id: 9, lastReadAt: null }],
     },
   ],
 ])("stored state after a read: %s", (_, before, reading, expected) => {

@@ -54,10 +54,17 @@ test("a missing record counts as last seen at the last complete read of its date
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));
   write(mirror, orders, records, { requestedAt: Date.parse("2026-10-06") });
-  const requestedAt = Date.parse("2026-10-20");
-  const before = [{ from: 0, to: Date.parse("2026-10-02"), requestedAt, runId: 1 }];
   const state = new SyncState(mirror, orders.name);
-  mirror.transaction(() => state.missing.add([99, 1, 2], before));
+  const read = (to: string, day: string) => ({
+    ...reading,
+    range: { from: 0, to: Date.parse(to) },
+    requestedAt: Date.parse(day),
+  });
+  mirror.transaction(() => {
+    state.applyReading({ ...read("2026-10-02", "2026-10-20"), ids: [1] });
+    state.applyReading(read("2026-10-06", "2026-10-21"));
+    state.missing.add([{ id: 99, lastReadAt: null }]);
+  });
   expect(mirror.selectRows("SELECT record_id AS id, last_seen_at AS at FROM missing ORDER BY id")).toEqual([
     { id: 1, at: "2026-10-20T00:00:00.000Z" },
     { id: 2, at: "2026-10-06T00:00:00.000Z" },
@@ -110,7 +117,7 @@ test("SyncState.count excludes missing and removed records, in a date range and 
   const cancelled = listStatusFilters(orders).find(({ name }) => name === "cancelled")?.statusBit;
   const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
   expect(counts()).toEqual([3, 3]);
-  mirror.transaction(() => state.missing.add([1, 2]));
+  mirror.transaction(() => state.missing.add([1, 2].map((id) => ({ id, lastReadAt: null }))));
   expect(counts()).toEqual([1, 2]);
   mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([1, 3], day));
   expect(counts()).toEqual([0, 1]);
@@ -123,7 +130,7 @@ test("the API's daily totals are stored for the days that one run has read compl
     new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));
   const read = (runId: number, from: number, to: number, count: number) =>
     mirror.transaction(() => {
-      state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, { apiTotals: totals(count) });
+      state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, totals(count));
       return [...state.storedTotals.all()].map(([date, stored]) => `${date}: ${stored.count}`);
     });
   expect(read(1, 6 * hour, day + 6 * hour, 10)).toEqual([]);
@@ -142,9 +149,9 @@ test("an incomplete read deletes the stored daily totals of days with changed re
   const range = { from: 0, to: 4 * day - 1 };
   const totals: TotalsByDay = new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count: n, amounts: [] }]));
   mirror.transaction(() => {
-    state.applyReading({ ...reading, range }, { apiTotals: totals });
+    state.applyReading({ ...reading, range }, totals);
     const changed = { from: 2 * day - 1, to: 2 * day };
-    state.applyReading({ ...reading, range, isComplete: false, changed }, { apiTotals: totals });
+    state.applyReading({ ...reading, range, isComplete: false, changed }, totals);
   });
   expect([...state.storedTotals.all().keys()]).toEqual(["1970-01-01", "1970-01-04"]);
 });

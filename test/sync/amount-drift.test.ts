@@ -120,8 +120,8 @@ test.each([
 
 test("confirmDrift returns false if the API no longer returns one old record, even if another record has returned", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
-  const returning = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
-  run.mirror.transaction(() => run.state.missing.add(returning));
+  const [id = 0] = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
+  run.mirror.transaction(() => run.state.missing.add([{ id, lastReadAt: null }]));
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 

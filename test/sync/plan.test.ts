@@ -173,9 +173,9 @@ test("a sync plans to re-read the days of records that an earlier run no longer 
   const missingDates = () =>
     readPlanState({ mirror, resource: orders, state } as unknown as DatedSession).missingDates;
   writeRead(mirror, "orders", [orderAt("a", 10.5 * day), orderAt("b", "soon"), orderAt("c", 20 * day)]);
-  mirror.transaction(() => state.missing.add([1]));
+  mirror.transaction(() => state.missing.add([{ id: 1, lastReadAt: null }]));
   expect(missingDates()).toEqual([days(10, 11)]);
-  mirror.transaction(() => state.missing.add([2]));
+  mirror.transaction(() => state.missing.add([{ id: 2, lastReadAt: null }]));
   expect(missingDates()).toEqual(expect.arrayContaining([days(10, 11), allTime]));
 });
 
