@@ -8,7 +8,7 @@ import { detailsResource, type Resource } from "./resource.js";
 import { roster } from "./roster.js";
 import { codes, gifts, surveyResults, surveys } from "./undocumented.js";
 
-/** All resources. The help lists them in this order. `sync` reads short lists first. */
+/** All resources. The help lists them in this order. `sync` reads dated resources last, in reverse order. */
 export const resources: readonly Resource[] = [
   orders,
   roster,

@@ -1,13 +1,11 @@
 import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
-import { findResource } from "../resources/registry.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { RecordWriter } from "../store/record-writer.js";
 import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
-import { pluralize } from "../util/format-text.js";
 import { silentReporter } from "../util/reporter.js";
-import { formatDuration, formatInstant, formatStart } from "../util/timestamps.js";
+import { formatInstant } from "../util/timestamps.js";
 import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import {
@@ -31,6 +29,7 @@ import {
   type SyncSession,
   startRun,
 } from "./run.js";
+import { formatRunLine, joinReasons } from "./run-line.js";
 
 /** The code that reads the resources of one strategy. */
 interface Engine<How extends Strategy> {
@@ -77,11 +76,13 @@ export async function syncResources(
 ): Promise<void> {
   const { clock, mirror, reporter } = session;
   const due = sortForSync(allowed);
-  reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
-  // Lost scopes are recorded first, because this needs no requests, which an outage could end.
   const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
+  const skipped = withoutScope.filter(({ wasReadBefore }) => !wasReadBefore);
+  reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
+
+  // Lost scopes are recorded first, because this needs no requests, which an outage could end.
   const lostAccess = lost.map(({ resource, why }) => {
-    const { row, error } = recordMissingScope(session, resource, why);
+    const { row, error } = recordLostScope(session, resource, why);
     onRunEnd(row);
     return { resource, error };
   });
@@ -90,8 +91,7 @@ export async function syncResources(
     onRunEnd(row);
     return { error, isSkipped: row.outcome === "skipped" };
   });
-  for (const { wasReadBefore, resource, why } of withoutScope) {
-    if (wasReadBefore) continue;
+  for (const { resource, why } of skipped) {
     reporter.note(`${resource.name}: skipped: ${why}`);
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
@@ -102,7 +102,7 @@ export async function syncResources(
 /**
  * Records an incomplete run for a resource that was read before but whose scope the key has lost. Sends no requests.
  */
-function recordMissingScope(
+function recordLostScope(
   session: SyncSession,
   resource: Resource,
   why: string,
@@ -115,8 +115,8 @@ function recordMissingScope(
 }
 
 /**
- * Sorts the resources. Lists come first because they are short. The dated resource with the most records comes last
- * because its first sync may take hours.
+ * Sorts the resources: first those that are not read by date, which are short, then dated resources in reverse registry
+ * order. `orders`, whose first sync may take hours, is therefore last.
  */
 export function sortForSync(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
@@ -165,28 +165,16 @@ function decideEnd(
       return { outcome: "incomplete", error: createIncompleteError(resource, incompleteReasons), columns };
     return { outcome: "done", error: null, columns: { ...columns, verified: isVerified } };
   }
-  if (result instanceof Forbidden) {
-    const isReadNow = hasBeenRead(mirror, resource);
-    const outcome = decideDeniedOutcome(result, { isOptional, wasReadBefore, isReadNow });
-    return { outcome, error: outcome === "incomplete" ? createAccessDeniedError(resource, result) : result };
-  }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };
-  return { outcome: result instanceof Incomplete ? "incomplete" : "failed", error: result };
-}
-
-/**
- * Decides how a run ends if the API denied access. A run that leaves data in the mirror which no run updates anymore is
- * incomplete. The first run of a resource that the user named fails instead, because the API's error is more useful.
- */
-function decideDeniedOutcome(
-  denial: Forbidden,
-  facts: { isOptional: boolean; wasReadBefore: boolean; isReadNow: boolean },
-): "incomplete" | "skipped" | "failed" {
-  const { isOptional, isReadNow, wasReadBefore } = facts;
+  if (result instanceof Incomplete) return { outcome: "incomplete", error: result };
   // If the key itself was rejected, the resource's data may still be available.
-  if (failureScope(denial) !== "resource") return "failed";
-  if (wasReadBefore || (isOptional && isReadNow)) return "incomplete";
-  return isOptional ? "skipped" : "failed";
+  if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
+    return { outcome: "failed", error: result };
+  // The mirror would otherwise contain data that no run updates anymore, without any warning.
+  if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
+    return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
+  // If the user named the resource, the API's error is more useful than a note that it was skipped.
+  return { outcome: isOptional ? "skipped" : "failed", error: result };
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
@@ -198,10 +186,6 @@ function createIncompleteError({ name }: Resource, reasons: readonly IncompleteR
   return new Incomplete(`${name} is incomplete: ${texts}.`, { hint: hint ?? retryHint });
 }
 
-function joinReasons(reasons: readonly IncompleteReason[]): string {
-  return reasons.map(({ text }) => text.replace(/\.$/, "")).join("; ");
-}
-
 export function warnOfUnexpectedValues(
   { mirror, reporter }: Pick<SyncSession, "mirror" | "reporter">,
   resource: Resource,
@@ -210,44 +194,4 @@ export function warnOfUnexpectedValues(
     const warning = describeUnexpectedValues(mirror, name);
     if (warning !== null) reporter.warn(warning);
   }
-}
-
-/** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
-export function formatRunLine(run: RunRow, result: Partial<SyncResult>): string {
-  const took = Date.parse(run.finished_at ?? run.started_at) - Date.parse(run.started_at);
-  const counts = [
-    `${formatRows(run, result)} read`,
-    `${run.rows_new} new`,
-    `${run.rows_changed} changed`,
-    `${run.rows_removed} removed`,
-    pluralize(run.requests, "request", String),
-    ...(run.retries > 0 ? [pluralize(run.retries, "retry", String)] : []),
-  ].join(", ");
-  return `${counts} in ${formatDuration(Math.max(0, took))}, ${formatResult(run, result)}`;
-}
-
-/**
- * Returns the number of rows read as text: `5`, for example, or `9 surveys and 12 results` if the details have a
- * separate table.
- */
-function formatRows({ resource, rows_read }: RunRow, { listedRecords }: Partial<SyncResult>): string {
-  const strategy = findResource(resource)?.strategy;
-  if (strategy?.kind !== "details" || !strategy.detailRecords) return String(rows_read);
-  const { record, detail } = strategy.detailRecords.singular;
-  if (listedRecords === undefined) return `${rows_read} ${record}s and ${detail}s`;
-  return `${pluralize(listedRecords, record, String)} and ${pluralize(rows_read - listedRecords, detail, String)}`;
-}
-
-function formatResult(run: RunRow, result: Partial<SyncResult>): string {
-  const { covered_from: from, error, outcome, resource, verified } = run;
-  const { isLimitedToCounts = false, hasGaps = false, incompleteReasons = [] } = result;
-  if (incompleteReasons.length > 0) return `${outcome}: ${joinReasons(incompleteReasons)}.`;
-  if (outcome !== "done") return outcome === "stopped" || error === null ? outcome : `${outcome}: ${error}`;
-  if (!verified) return "not verified";
-  const verifiedBy = isLimitedToCounts ? "verified by counts" : "verified";
-  if (from === null) return verifiedBy;
-  const older = hasGaps
-    ? `not all older ${resource} were read`
-    : `older ${resource} were never requested; \`--full\` reads them`;
-  return `${verifiedBy} from ${formatStart(from)} (${older})`;
 }

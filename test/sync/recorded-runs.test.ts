@@ -6,7 +6,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { createRunRow, findLastRun, readAccessDenial } from "../../src/store/runs.js";
 import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/run.js";
-import { formatRunLine } from "../../src/sync/sync-resources.js";
+import { formatRunLine } from "../../src/sync/run-line.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 
