@@ -15,7 +15,7 @@ import { type MirrorSession, resumeHint, withMirrorSession, withPlanSession } fr
 import { checkPingUrl, withPings } from "../cli/ping.js";
 import { parseSpan } from "../cli/time-flags.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
-import type { Context, Deps } from "../deps.js";
+import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, Forbidden, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { type Resource, type StrategyFlag, strategyTraits } from "../resources/resource.js";
@@ -113,26 +113,17 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     return await runForProfiles(flags, context, (profileFlags, profileContext) =>
       printPlan(chosen, options, profileFlags, profileContext),
     );
-  const pings = choosePings(flags, deps.env);
-  return await withPings(pings.forCommand, flags, deps, () =>
+  const pingUrl = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
+  if (!flags.allProfiles) {
+    await syncProfile(chosen, options, flags, context, pingUrl);
+    return exitCodes.done;
+  }
+  // The URL is pinged once for all profiles, in addition to the URL of each profile.
+  return await withPings(pingUrl, flags, deps, () =>
     runForProfiles(flags, context, (profileFlags, profileContext) =>
-      syncProfile(chosen, options, pings.forProfile, profileFlags, profileContext),
+      syncProfile(chosen, options, profileFlags, profileContext),
     ),
   );
-}
-
-/**
- * Chooses the URLs to ping. With `--all-profiles`, the URL of the flag or the variable is pinged once for all profiles,
- * in addition to the URL of each profile. Without it, that URL overrides the profile's URL.
- */
-function choosePings(
-  { allProfiles, ping }: SyncFlags,
-  { BRANDAPI_PING }: Deps["env"],
-): { forCommand: string | undefined; forProfile: string | undefined } {
-  const url = ping ?? (BRANDAPI_PING || undefined);
-  return allProfiles
-    ? { forCommand: url, forProfile: undefined }
-    : { forCommand: undefined, forProfile: url };
 }
 
 function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResources, flags: SyncFlags): void {
@@ -210,12 +201,13 @@ function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan
   return lines.map((line) => `${line}\n`).join("");
 }
 
+/** @param pingUrl the URL to ping instead of the profile's URL */
 async function syncProfile(
   chosen: ChosenResources,
   options: SyncOptions,
-  pingUrl: string | undefined,
   flags: SyncFlags,
   { deps, profile }: Context,
+  pingUrl?: string,
 ): Promise<void> {
   // Read the settings only once, because `--key-file` can be a pipe.
   const settings = readSettings(flags, deps);

@@ -170,7 +170,7 @@ function decideEnd(
   // If the key itself was rejected, the resource's data may still be available.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
-  // The mirror would otherwise contain data that no run updates anymore, without any warning.
+  // Skipping the resource would hide that its data in the mirror is no longer updated.
   if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
     return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
   // If the user named the resource, the API's error is more useful than a note that it was skipped.
