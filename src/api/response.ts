@@ -108,9 +108,9 @@ function parseBody(text: string): Json {
 /** True if an ID field (`id`, `host_id`) is a number that JavaScript cannot represent exactly. */
 function hasInexactId(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([name, member]) => {
-    if (typeof member !== "number") return hasInexactId(member);
-    return Number.isInteger(member) && !Number.isSafeInteger(member) && /^(.*_)?id$/.test(name);
+  return Object.entries(value).some(([name, inner]) => {
+    if (typeof inner !== "number") return hasInexactId(inner);
+    return Number.isInteger(inner) && !Number.isSafeInteger(inner) && /^(.*_)?id$/.test(name);
   });
 }
 
@@ -118,7 +118,7 @@ function hasInexactId(value: unknown): boolean {
 function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levelsLeft === 0) return true;
-  return Object.values(value).some((member) => isTooDeep(member, levelsLeft - 1));
+  return Object.values(value).some((inner) => isTooDeep(inner, levelsLeft - 1));
 }
 
 /** Responses are searched for a key only if it has at least this many characters. A shorter key could occur by chance. */
@@ -151,16 +151,16 @@ function parsePagination(value: Json | undefined, path: string): Pagination | nu
   return pagination;
 }
 
-function parseInteger(pagination: JsonObject, member: string, min: number, path: string): number {
-  const value = pagination[member];
+function parseInteger(pagination: JsonObject, field: string, min: number, path: string): number {
+  const value = pagination[field];
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
-  throw createUnexpectedResponseError(path, `has no valid integer \`${member}\` in its \`pagination\``);
+  throw createUnexpectedResponseError(path, `has no valid integer \`${field}\` in its \`pagination\``);
 }
 
-function parseBoolean(pagination: JsonObject, member: string, path: string): boolean {
-  const value = pagination[member];
+function parseBoolean(pagination: JsonObject, field: string, path: string): boolean {
+  const value = pagination[field];
   if (typeof value === "boolean") return value;
-  throw createUnexpectedResponseError(path, `has no boolean \`${member}\` in its \`pagination\``);
+  throw createUnexpectedResponseError(path, `has no boolean \`${field}\` in its \`pagination\``);
 }
 
 /**
@@ -182,9 +182,9 @@ function quoteInfiniteNumber(token: string): string {
 function containsInfinity(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())
-    for (const member of Object.values(next)) {
-      if (typeof member === "object" && member !== null) stack.push(member);
-      else if (typeof member === "number" && !Number.isFinite(member)) return true;
+    for (const inner of Object.values(next)) {
+      if (typeof inner === "object" && inner !== null) stack.push(inner);
+      else if (typeof inner === "number" && !Number.isFinite(inner)) return true;
     }
   return false;
 }

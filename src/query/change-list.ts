@@ -25,7 +25,7 @@ export interface ChangeFilter {
 }
 
 /** The fields that can serve as a record's label, in order of preference. */
-const labelMembers = ["title", "filename", "host.username", "code", "name", "host.name"];
+const labelFields = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest matching changes, oldest first, and the total number of matching changes. */
 export function listChanges(
@@ -33,8 +33,8 @@ export function listChanges(
   filter: ChangeFilter,
   limit: number,
 ): { changes: Change[]; total: number } {
-  const memberSql = (path: string) => `r.json ->> '$.${path}'`;
-  const labelSql = `iif(c.resource = 'orders', ${memberSql("order_number")}, coalesce(${labelMembers.map(memberSql).join(", ")}))`;
+  const fieldSql = (path: string) => `r.json ->> '$.${path}'`;
+  const labelSql = `iif(c.resource = 'orders', ${fieldSql("order_number")}, coalesce(${labelFields.map(fieldSql).join(", ")}))`;
   const changes = db.prepare(
     `SELECT c.*, CAST(${labelSql} AS TEXT) AS label
      FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key

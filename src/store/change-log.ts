@@ -54,7 +54,7 @@ export class ChangeLog {
     const lastSeenAt = this.#findLastSeenAt(row);
     const listItem = asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json ?? "null"));
     for (const change of diffRecords(before, after, this.resource)) {
-      const seenAt = Object.hasOwn(listItem, change.attribute) ? lastSeenAt : row.detailed_at;
+      const seenAt = Object.hasOwn(listItem, change.topLevelField) ? lastSeenAt : row.detailed_at;
       this.#insert("changed", row.key, seenAt, at, change);
     }
   }

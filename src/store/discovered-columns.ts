@@ -84,9 +84,9 @@ function listFields(
   object: JsonObject,
   parent: readonly string[] = [],
 ): { path: readonly string[]; value: Scalar | JsonObject }[] {
-  return Object.entries(object).flatMap(([member, value]) => {
+  return Object.entries(object).flatMap(([name, value]) => {
     if (value === null || Array.isArray(value)) return [];
-    const path = [...parent, member];
+    const path = [...parent, name];
     return typeof value === "object" && path.length <= maxDepth ? listFields(value, path) : [{ path, value }];
   });
 }
@@ -98,13 +98,11 @@ function scalarType(value: Scalar): ScalarType {
 }
 
 function isParameter(
-  [member = "", ...nested]: readonly string[],
+  [name = "", ...nested]: readonly string[],
   value: unknown,
   parameters: JsonObject,
 ): boolean {
-  return (
-    nested.length === 0 && Object.hasOwn(parameters, member) && String(parameters[member]) === String(value)
-  );
+  return nested.length === 0 && Object.hasOwn(parameters, name) && String(parameters[name]) === String(value);
 }
 
 /**
@@ -116,9 +114,9 @@ function isMixture({ isDiscovered, type }: ShapeColumn, value: Scalar): boolean 
 }
 
 /** True if SQLite's JSON functions can find a field with this name. */
-function isReadable(member: string): boolean {
+function isReadable(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
-  return member.isWellFormed() && !/["\\\u0000-\u001f]/.test(member);
+  return name.isWellFormed() && !/["\\\u0000-\u001f]/.test(name);
 }
 
 function columnName(path: readonly string[]): string {

@@ -45,7 +45,7 @@ export class Projection {
   /**
    * Replaces a record's rows.
    * @param options.isNew true if the record has no rows yet
-   * @returns the values and attributes in the record that do not fit the tables' columns
+   * @returns the values and fields in the record that do not fit the tables' columns
    */
   write(record: ParsedRecord, { isNew }: { isNew: boolean }): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
@@ -192,8 +192,8 @@ export class RowBuilder {
     const { source, path } = column;
     if (source === "position") return position;
     if (source === "parent") {
-      const source = this.#mainColumns.get(path[0]);
-      return source ? this.#value(source, record, { value: record.value, position: 0 }, []) : null;
+      const mainColumn = this.#mainColumns.get(path[0]);
+      return mainColumn ? this.#value(mainColumn, record, { value: record.value, position: 0 }, []) : null;
     }
     const value = valueAt(source === "parameter" ? record.parameters : itemValue, path);
     return toColumnValue(column, value, this.shape.name, issues);

@@ -21,13 +21,12 @@ export function isSameJson(a: Json, b: Json, signed?: SignedUrls): boolean {
       a.length === b.length &&
       a.every((item, i) => isSameJson(item, b[i] ?? null, signed))
     );
-  const members = Object.keys(a);
+  const names = Object.keys(a);
   return (
-    members.length === Object.keys(b).length &&
-    members.every(
-      (member) =>
-        Object.hasOwn(b, member) &&
-        isSameJson(a[member] ?? null, b[member] ?? null, signedUrlsBelow(signed, member)),
+    names.length === Object.keys(b).length &&
+    names.every(
+      (name) =>
+        Object.hasOwn(b, name) && isSameJson(a[name] ?? null, b[name] ?? null, signedUrlsBelow(signed, name)),
     )
   );
 }
@@ -41,26 +40,26 @@ function isSameFile(a: string, b: string): boolean {
  * Where a value contains signed URLs: `url` if the value itself is a signed URL, otherwise a map of the fields that
  * contain them. All items in a list share one description.
  */
-type SignedUrls = "url" | { readonly [member: string]: SignedUrls };
+type SignedUrls = "url" | { readonly [field: string]: SignedUrls };
 
-function signedUrlsBelow(signed: SignedUrls | undefined, member: string): SignedUrls | undefined {
-  return typeof signed === "object" && Object.hasOwn(signed, member) ? signed[member] : undefined;
+function signedUrlsBelow(signed: SignedUrls | undefined, field: string): SignedUrls | undefined {
+  return typeof signed === "object" && Object.hasOwn(signed, field) ? signed[field] : undefined;
 }
 
 function findSignedUrls(fields: readonly Field[]): SignedUrls | undefined {
-  const members = fields.flatMap((field): [string, SignedUrls][] => {
+  const signedFields = fields.flatMap((field): [string, SignedUrls][] => {
     if (field.kind === "scalar") return field.isSignedUrl ? [[field.name, "url"]] : [];
     const signed = findSignedUrls(field.fields);
     return signed ? [[field.name, signed]] : [];
   });
-  return members.length > 0 ? Object.fromEntries(members) : undefined;
+  return signedFields.length > 0 ? Object.fromEntries(signedFields) : undefined;
 }
 
 /** A field in a record that has changed. A missing value counts as null. */
 export interface FieldChange {
   field: string;
-  /** The record's attribute that contains the field, such as `payment` for `payment_flatFee`. */
-  attribute: string;
+  /** The record's top-level field that contains the changed field, such as `payment` for `payment_flatFee`. */
+  topLevelField: string;
   old: string | null;
   new: string | null;
 }
@@ -79,45 +78,45 @@ export function diffRecords(before: Json, after: Json, resource?: Resource): Fie
   function compare(
     oldValue: Json | undefined,
     newValue: Json | undefined,
-    field: { name: string; attribute: string; separator: string; signed: SignedUrls | undefined },
+    field: { name: string; topLevelField: string; separator: string; signed: SignedUrls | undefined },
   ): void {
-    const { attribute, name, signed } = field;
+    const { name, signed, topLevelField } = field;
     if (isSameJson(oldValue ?? null, newValue ?? null, signed)) return;
-    const members = jsonColumns.has(name) ? undefined : pairMembers(oldValue, newValue);
-    if (!members) {
-      changes.push({ field: name, attribute, old: formatValue(oldValue), new: formatValue(newValue) });
+    const fields = jsonColumns.has(name) ? null : pairFields(oldValue, newValue);
+    if (!fields) {
+      changes.push({ field: name, topLevelField, old: formatValue(oldValue), new: formatValue(newValue) });
       return;
     }
-    const separator = members.areItems ? "." : field.separator;
-    for (const member of new Set([...Object.keys(members.before), ...Object.keys(members.after)]))
-      compare(members.before[member], members.after[member], {
-        name: name === "" ? member : `${name}${separator}${member}`,
-        attribute: name === "" ? member : attribute,
+    const separator = fields.areItems ? "." : field.separator;
+    for (const inner of new Set([...Object.keys(fields.before), ...Object.keys(fields.after)]))
+      compare(fields.before[inner], fields.after[inner], {
+        name: name === "" ? inner : `${name}${separator}${inner}`,
+        topLevelField: name === "" ? inner : topLevelField,
         separator,
-        signed: members.areItems ? signed : signedUrlsBelow(signed, member),
+        signed: fields.areItems ? signed : signedUrlsBelow(signed, inner),
       });
   }
 
   const signed = resource && findSignedUrls(resource.fields);
-  compare(before, after, { name: "", attribute: "", separator: "_", signed });
+  compare(before, after, { name: "", topLevelField: "", separator: "_", signed });
   return changes;
 }
 
 /**
  * If two values are both objects, or both lists of items with IDs, returns them as objects that can be compared field
- * by field. Otherwise, returns undefined.
+ * by field. Otherwise, returns null.
  */
-function pairMembers(before: Json | undefined, after: Json | undefined) {
+function pairFields(before: Json | undefined, after: Json | undefined) {
   if (isObject(before) && isObject(after)) return { before, after, areItems: false };
   const [oldItems, newItems] = [itemsById(before), itemsById(after)];
-  return oldItems && newItems ? { before: oldItems, after: newItems, areItems: true } : undefined;
+  return oldItems && newItems ? { before: oldItems, after: newItems, areItems: true } : null;
 }
 
-function itemsById(value: Json | undefined): JsonObject | undefined {
-  if (!Array.isArray(value)) return undefined;
+function itemsById(value: Json | undefined): JsonObject | null {
+  if (!Array.isArray(value)) return null;
   const items: JsonObject = Object.create(null);
   for (const item of value) {
-    if (!isObject(item) || typeof item.id !== "string" || item.id in items) return undefined;
+    if (!isObject(item) || typeof item.id !== "string" || item.id in items) return null;
     items[item.id] = item;
   }
   return items;

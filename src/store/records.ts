@@ -286,9 +286,9 @@ export function mergeListItem(mirror: Mirror, row: RecordRow, item: Json): Json 
   if (row.detailed_at === null) return item;
   const parse = (json: string) => asObject(parseStoredRecord(mirror, row.record_id, json));
   const earlierItem = row.list_json === null ? {} : parse(row.list_json);
-  const members = Object.entries(parse(row.json));
-  const detailMembers = members.filter(([member]) => !Object.hasOwn(earlierItem, member));
-  return { ...Object.fromEntries(detailMembers), ...asObject(item) };
+  const fields = Object.entries(parse(row.json));
+  const detailFields = fields.filter(([name]) => !Object.hasOwn(earlierItem, name));
+  return { ...Object.fromEntries(detailFields), ...asObject(item) };
 }
 
 /**

@@ -29,13 +29,13 @@ export function createRedactor(mirror: Mirror): Redactor {
   function redact(value: Json, resourceName: string, path: string): Json {
     if (Array.isArray(value)) return value.map((item) => redact(item, resourceName, path));
     if (!isObject(value)) return value;
-    const isRedacted = (member: string) =>
-      (hosts.has(String(value.id)) && member !== "id") ||
-      (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(member)) ||
-      isOmitted(`${path}.${member}`, resourceName);
-    const members = Object.entries(value).filter(([member]) => !isRedacted(member));
+    const isRedacted = (name: string) =>
+      (hosts.has(String(value.id)) && name !== "id") ||
+      (hosts.has(String(value.host_id)) && /^host_(?!id$)/.test(name)) ||
+      isOmitted(`${path}.${name}`, resourceName);
+    const fields = Object.entries(value).filter(([name]) => !isRedacted(name));
     return Object.fromEntries(
-      members.map(([member, inner]) => [member, redact(inner, resourceName, `${path}.${member}`)]),
+      fields.map(([name, inner]) => [name, redact(inner, resourceName, `${path}.${name}`)]),
     );
   }
   return (record, resourceName) => redact(record, resourceName, "");
@@ -61,14 +61,14 @@ export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resou
       );
     }
     if (!isObject(stored) || !isObject(sent)) return stored;
-    const members = Object.entries(stored).map(([member, value]) => [
-      member,
-      complete(value, sent[member] ?? null, resourceName, `${path}.${member}`),
+    const fields = Object.entries(stored).map(([name, value]) => [
+      name,
+      complete(value, sent[name] ?? null, resourceName, `${path}.${name}`),
     ]);
     const missing = Object.entries(sent).filter(
-      ([member]) => !Object.hasOwn(stored, member) && isNoLongerOmitted(`${path}.${member}`, resourceName),
+      ([name]) => !Object.hasOwn(stored, name) && isNoLongerOmitted(`${path}.${name}`, resourceName),
     );
-    return Object.fromEntries([...members, ...missing]);
+    return Object.fromEntries([...fields, ...missing]);
   }
   return (stored, sent, resourceName) => complete(stored, sent, resourceName, "");
 }

@@ -12,12 +12,12 @@ import type { ParsedRecord } from "./records.js";
  * stored as the API sent it.
  * - type: A value has an unexpected type. Its column contains null instead, unless the value is a string that contains
  * a number.
- * - attribute: The attribute is unknown to this version of brandapi.
- * - column: An attribute's column has a different name than the attribute. If it has no column at all, `name` is null.
+ * - field: The field is unknown to this version of brandapi.
+ * - column: A field's column has a different name than the field. If it has no column at all, `name` is null.
  */
 export type SchemaIssue =
   | { kind: "type"; table: string; column: string; found: string }
-  | { kind: "attribute"; table: string; path: string }
+  | { kind: "field"; table: string; path: string }
   | { kind: "column"; table: string; path: string; name: string | null };
 
 /**
@@ -28,21 +28,21 @@ export const numberAsText = "number as text";
 
 /**
  * Reports schema issues in records. Values with unexpected types are recorded in `unexpected_values`. Unknown
- * attributes and renamed columns are reported once per mirror.
+ * fields and renamed columns are reported once per mirror.
  */
 export class SchemaIssues {
-  readonly #attributes: AttributeWatch;
+  readonly #fields: FieldWatch;
 
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
     private readonly reporter?: Pick<Reporter, "note" | "warn">,
   ) {
-    this.#attributes = new AttributeWatch(resource);
+    this.#fields = new FieldWatch(resource);
   }
 
   /**
-   * Replaces the unexpected values that are stored for a record, and prints notices about unknown attributes and
+   * Replaces the unexpected values that are stored for a record, and prints notices about unknown fields and
    * renamed columns.
    * @param rowIssues the issues found while the record's rows were written
    * @param options.readAt the time of the request (ISO 8601)
@@ -55,7 +55,7 @@ export class SchemaIssues {
     if (!isNew) this.mirror.execute("DELETE FROM unexpected_values WHERE record_id = ?", recordId);
     const insert = `INSERT OR IGNORE INTO unexpected_values (record_id, table_name, column_name, found)
       VALUES (?, ?, ?, ?)`;
-    for (const issue of [...this.#attributes.findIssues(value), ...rowIssues]) {
+    for (const issue of [...this.#fields.findIssues(value), ...rowIssues]) {
       if (issue.kind !== "type") this.#print(issue, readAt);
       else this.mirror.execute(insert, recordId, issue.table, issue.column, issue.found);
     }
@@ -63,8 +63,8 @@ export class SchemaIssues {
 
   #print(issue: Notice, readAt: string): void {
     if (!this.reporter || !addNotice(this.mirror, noticeKey(issue), readAt)) return;
-    // A new attribute requires no action, so it is a note rather than a warning.
-    this.reporter[issue.kind === "attribute" ? "note" : "warn"](describeNotice(issue, this.resource));
+    // A new field requires no action, so it is a note rather than a warning.
+    this.reporter[issue.kind === "field" ? "note" : "warn"](describeNotice(issue, this.resource));
   }
 }
 
@@ -72,7 +72,8 @@ type Notice = Exclude<SchemaIssue, { kind: "type" }>;
 
 function noticeKey(notice: Notice): string {
   const { kind, table } = notice;
-  if (kind === "attribute") return `attribute:${table}.${notice.path}`;
+  // Existing mirrors contain notices with the prefix `attribute:`.
+  if (kind === "field") return `attribute:${table}.${notice.path}`;
   return `column:${table}.${notice.name === null ? "" : notice.path}`;
 }
 
@@ -80,12 +81,12 @@ function describeNotice(notice: Notice, resource: Resource): string {
   const { table, kind } = notice;
   const path = notice.path.slice(0, 120);
   if (kind === "column" && notice.name === null)
-    return `${table}: some attributes, such as \`${path}\`, have no column; JSON exports include them`;
+    return `${table}: some fields, such as \`${path}\`, have no column; JSON exports include them`;
   if (kind === "column") return `${table}: \`${path}\` is stored in the column \`${notice.name}\``;
   const place = exportsRawRecords(listTableShapes(resource)[0] ?? null)
     ? "JSON exports"
     : "the mirror's records";
-  return `${table}: the API sends a new attribute \`${path}\`, which is included in ${place}`;
+  return `${table}: the API sends a new field \`${path}\`, which is included in ${place}`;
 }
 
 /**
@@ -148,15 +149,15 @@ const nouns: ReadonlyMap<string, string> = new Map([
   ["not an object", "non-object item"],
 ]);
 
-/** The maximum number of new attributes to report, because the API may send any number of them. */
-const maxReportedAttributes = 100;
+/** The maximum number of new fields to report, because the API may send any number of them. */
+const maxReportedFields = 100;
 
 /**
- * Finds attributes, however deeply nested, that have neither a column nor a child table. Also finds values that should
- * be objects but are not. The API can add attributes at any time (see "Versioning", item 2, in the API documentation).
+ * Finds fields, however deeply nested, that have neither a column nor a child table. Also finds values that should
+ * be objects but are not. The API can add fields at any time (see "Versioning", item 2, in the API documentation).
  * Resources without documented fields are not checked.
  */
-class AttributeWatch {
+class FieldWatch {
   readonly #root: KnownObject | null;
   #reported = 0;
 
@@ -164,19 +165,19 @@ class AttributeWatch {
     this.#root = resource.discoversColumns ? null : toKnownObject(resource.fields, "", false);
   }
 
-  /** Returns each unknown attribute only once. */
+  /** Returns each unknown field only once. */
   findIssues(record: JsonObject): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
-    if (this.#root) this.#addMemberIssues(record, this.#root, issues);
+    if (this.#root) this.#addFieldIssues(record, this.#root, issues);
     return issues;
   }
 
-  #addMemberIssues(value: JsonObject, known: KnownObject, issues: SchemaIssue[]): void {
-    for (const member in value) {
-      const below = known.members.get(member);
+  #addFieldIssues(value: JsonObject, known: KnownObject, issues: SchemaIssue[]): void {
+    for (const name in value) {
+      const below = known.fields.get(name);
       if (below === null) continue;
-      if (below !== undefined) this.#addValueIssues(value[member] ?? null, below, issues);
-      else this.#addAttributeIssue(member, known, issues);
+      if (below !== undefined) this.#addValueIssues(value[name] ?? null, below, issues);
+      else this.#addUnknownField(name, known, issues);
     }
   }
 
@@ -185,18 +186,18 @@ class AttributeWatch {
       // Check only the fields of list items, because `RowBuilder` reports lists and list items that have the wrong
       // type.
       if (Array.isArray(value))
-        for (const item of value) if (isObject(item)) this.#addMemberIssues(item, known, issues);
-    } else if (isObject(value)) this.#addMemberIssues(value, known, issues);
+        for (const item of value) if (isObject(item)) this.#addFieldIssues(item, known, issues);
+    } else if (isObject(value)) this.#addFieldIssues(value, known, issues);
     else if (value !== null)
       issues.push({ kind: "type", table: this.resource.table, column: known.path, found: jsonType(value) });
   }
 
-  #addAttributeIssue(member: string, known: KnownObject, issues: SchemaIssue[]): void {
-    if (this.#reported >= maxReportedAttributes) return;
+  #addUnknownField(name: string, known: KnownObject, issues: SchemaIssue[]): void {
+    if (this.#reported >= maxReportedFields) return;
     this.#reported += 1;
-    known.members.set(member, null);
-    const path = known.path === "" ? member : `${known.path}.${member}`;
-    issues.push({ kind: "attribute", table: this.resource.table, path });
+    known.fields.set(name, null);
+    const path = known.path === "" ? name : `${known.path}.${name}`;
+    issues.push({ kind: "field", table: this.resource.table, path });
   }
 }
 
@@ -204,18 +205,18 @@ class AttributeWatch {
 interface KnownObject {
   path: string;
   isList: boolean;
-  members: Map<string, KnownObject | null>;
+  fields: Map<string, KnownObject | null>;
 }
 
 function toKnownObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
   const recordFields = fields.filter((field) => field.kind !== "scalar" || field.source === "record");
-  const members = recordFields.map((field): [string, KnownObject | null] => {
+  const known = recordFields.map((field): [string, KnownObject | null] => {
     const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
     if (isUnchecked) return [field.name, null];
     const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
     return [field.name, toKnownObject(field.fields, fieldPath, field.kind === "list")];
   });
-  return { path, isList, members: new Map(members) };
+  return { path, isList, fields: new Map(known) };
 }
 
 export function jsonType(value: unknown): string {

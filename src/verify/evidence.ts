@@ -177,10 +177,8 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
   const { resource, state } = session;
   const { totalsSource } = resource.strategy;
   if (!totalsSource || !dailyTotals) return [];
-  const members = [totalsSource.countField, ...totalsSource.amountFields]
-    .map((name) => `.${name}`)
-    .join(", ");
-  const filter = `jq '[.data.${totalsSource.totalsField}[] | select(any(${members}; (. // 0) != 0))] | length'`;
+  const fields = [totalsSource.countField, ...totalsSource.amountFields].map((name) => `.${name}`).join(", ");
+  const filter = `jq '[.data.${totalsSource.totalsField}[] | select(any(${fields}; (. // 0) != 0))] | length'`;
   const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
   const completeDays = ranges.filter(({ from, to }) => from < to);
   return completeDays.map((range) => {

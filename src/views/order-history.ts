@@ -8,12 +8,12 @@ import { materializedSql, orderFiguresSql } from "./view.js";
 export const orderVersionsSql = `stored_versions AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
       ${[
-        selectMember("currency", "'text'"),
+        selectField("currency", "'text'"),
         selectAmount("total_amount"),
         selectAmount("refund_amount"),
         selectAmount("commission_amount"),
-        selectMember("is_cancelled", "'true', 'false'"),
-        selectMember("host_id", "'text'", "host.id"),
+        selectField("is_cancelled", "'true', 'false'"),
+        selectField("host_id", "'text'", "host.id"),
       ].join(",\n      ")}
     FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
       OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materializedSql}),
@@ -25,9 +25,9 @@ export const orderVersionsSql = `stored_versions AS (
  * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type
  * becomes null.
  */
-function selectMember(name: string, types: string, path = name): string {
-  const member = `v.json, '$.${path}'`;
-  return `CASE WHEN json_type(${member}) IN (${types}) THEN json_extract(${member}) END AS ${name}`;
+function selectField(name: string, types: string, path = name): string {
+  const field = `v.json, '$.${path}'`;
+  return `CASE WHEN json_type(${field}) IN (${types}) THEN json_extract(${field}) END AS ${name}`;
 }
 
 /**
@@ -35,9 +35,9 @@ function selectMember(name: string, types: string, path = name): string {
  * numbers.
  */
 function selectAmount(name: string): string {
-  const member = `v.json, '$.${name}'`;
-  const value = `json_extract(${member})`;
-  return `CASE json_type(${member}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
+  const field = `v.json, '$.${name}'`;
+  const value = `json_extract(${field})`;
+  return `CASE json_type(${field}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
 }
 
 /**

@@ -108,20 +108,20 @@ test("each month's clicks and the host ranking are stored as the API returns the
   expect(brand.sql<Row>("SELECT * FROM analytics_hosts ORDER BY position")).toMatchObject(rows.map(columns));
 });
 
-test("unknown attributes and enum values are stored at any depth, and reported only once", async () => {
+test("unknown fields and enum values are stored at any depth, and reported only once", async () => {
   const brand = makeBrand({ history: 60, listLimit: 20 });
   grown(brand.data);
   const first = await brand.run("sync");
   expect(first.code).toBe(0);
   await expectFaithful(brand);
-  const notes = first.err.split("\n").filter((line) => line.includes("the API sends a new attribute"));
+  const notes = first.err.split("\n").filter((line) => line.includes("the API sends a new field"));
   for (const name of [
-    "orders: the API sends a new attribute `line_items.x_later_1`",
-    "opportunities: the API sends a new attribute `assignments.host.x_later_2`",
+    "orders: the API sends a new field `line_items.x_later_1`",
+    "opportunities: the API sends a new field `assignments.host.x_later_2`",
   ])
     expect(notes).toContain(`${name}, which is included in JSON exports`);
   expect(new Set(notes).size).toBe(notes.length);
-  expect((await brand.run("sync --full")).err).not.toContain("new attribute");
+  expect((await brand.run("sync --full")).err).not.toContain("new field");
   expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, out: "", err: "" });
 });
 

@@ -11,7 +11,7 @@ const newValues: Record<string, string> = {
 };
 const additions = ["text, with a comma", 0.1, true, null, ["a", "b"], { inner: { level: 2 } }, "=1+1"];
 
-/** Adds attributes to a brand's records at every depth, as a later version of the API may do. */
+/** Adds fields to a brand's records at every depth, as a later version of the API may do. */
 export function grown(brand: Brand): void {
   for (const name of listNames) brand[name] = grow(brand[name], 0) as never;
 }

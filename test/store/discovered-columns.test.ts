@@ -88,7 +88,7 @@ test("a sync reports each field whose column has a different name, and only one 
       { id: 2, ...deep },
       { id: 3, 'q"': 1 },
     ]),
-  ).toEqual([expect.stringMatching(/^gifts: some attributes, such as `a.b.c`, have no column/)]);
+  ).toEqual([expect.stringMatching(/^gifts: some fields, such as `a.b.c`, have no column/)]);
   expect(write(mirror, gifts, [{ id: 4, "x y": 3, ...deep }])).toEqual([]);
 });
 

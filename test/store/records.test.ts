@@ -29,25 +29,25 @@ const cases: [string, Json, Json, object[]][] = [
     "a changed amount is one difference",
     before,
     { ...before, refund_amount: 4.5 },
-    [{ field: "refund_amount", attribute: "refund_amount", old: "0", new: "4.5" }],
+    [{ field: "refund_amount", topLevelField: "refund_amount", old: "0", new: "4.5" }],
   ],
   [
     "a difference in a nested object is reported with the name of the nested field's column",
     before,
     { ...before, host: { id: "h1", username: "bo" } },
-    [{ field: "host_username", attribute: "host", old: "ada", new: "bo" }],
+    [{ field: "host_username", topLevelField: "host", old: "ada", new: "bo" }],
   ],
   [
     "an object that is replaced with null is one difference",
     { host: { id: "h1" } },
     { host: null },
-    [{ field: "host", attribute: "host", old: '{"id":"h1"}', new: null }],
+    [{ field: "host", topLevelField: "host", old: '{"id":"h1"}', new: null }],
   ],
   [
     "a changed list of items without IDs is one difference",
     { line_items: [{ sku: "a" }] },
     { line_items: [{ sku: "b" }] },
-    [{ field: "line_items", attribute: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
+    [{ field: "line_items", topLevelField: "line_items", old: '[{"sku":"a"}]', new: '[{"sku":"b"}]' }],
   ],
   ["a sum of doubles that differs in the last digits is not a difference", { a: 0.1 + 0.2 }, { a: 0.3 }, []],
   ...(
@@ -71,7 +71,7 @@ const cases: [string, Json, Json, object[]][] = [
     [
       {
         field: "a",
-        attribute: "a",
+        topLevelField: "a",
         old: JSON.stringify(old),
         new: now === String(now) ? now : JSON.stringify(now),
       },
@@ -83,7 +83,7 @@ const cases: [string, Json, Json, object[]][] = [
     "an item with the ID `constructor` is matched by its ID, like any other item",
     { a: [{ id: "constructor", n: 1 }] },
     { a: [{ id: "constructor", n: 2 }] },
-    [{ field: "a.constructor.n", attribute: "a", old: "1", new: "2" }],
+    [{ field: "a.constructor.n", topLevelField: "a", old: "1", new: "2" }],
   ],
 ];
 test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes) => {
@@ -99,16 +99,16 @@ test("diffRecords matches list items by ID in any order, and counts an added or 
       opportunities,
     ),
   ).toEqual([
-    { field: "assignments.a.status", attribute: "assignments", old: "ACTIVE", new: "COMPLETED" },
-    { field: "assignments.b", attribute: "assignments", old: '{"id":"b","status":"ACTIVE"}', new: null },
-    { field: "assignments.c", attribute: "assignments", old: null, new: '{"id":"c","status":"READY"}' },
+    { field: "assignments.a.status", topLevelField: "assignments", old: "ACTIVE", new: "COMPLETED" },
+    { field: "assignments.b", topLevelField: "assignments", old: '{"id":"b","status":"ACTIVE"}', new: null },
+    { field: "assignments.c", topLevelField: "assignments", old: null, new: '{"id":"c","status":"READY"}' },
   ]);
 });
 
 test("diffRecords reports a change inside a value that is stored as JSON as one difference", () => {
   expect(
     diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
-  ).toEqual([{ field: "host_socials", attribute: "host", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
+  ).toEqual([{ field: "host_socials", topLevelField: "host", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
 });
 
 const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: text } });
@@ -151,7 +151,7 @@ test.each([
   const before = order("o1", { product: { id: "p", cover_photo: old } });
   const after = order("o1", { product: { id: "p", cover_photo: now } });
   expect(diffRecords(before, after, orders)).toEqual([
-    { field: "product_cover_photo", attribute: "product", old, new: now },
+    { field: "product_cover_photo", topLevelField: "product", old, new: now },
   ]);
 });
 
@@ -163,7 +163,7 @@ test("if a list item without an ID changes, the recorded change contains the ite
   expect(diffRecords(before, after, opportunities)).toEqual([
     {
       field: "attachments",
-      attribute: "attachments",
+      topLevelField: "attachments",
       old: JSON.stringify(before.attachments),
       new: JSON.stringify(after.attachments),
     },
@@ -255,7 +255,7 @@ test("a table gets at most 300 columns for undocumented fields, which accept any
   ]);
 });
 
-test("if the API sends a new attribute, its path is reported once per mirror", async () => {
+test("if the API sends a new field, its path is reported once per mirror", async () => {
   const mirror = await makeMirror();
   const grown = (id: string) =>
     order(id, {
@@ -287,7 +287,7 @@ test("values of an unexpected type are counted for each column when they are sto
   expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
-test("at most 100 new attributes of a resource are reported, and none if the resource is undocumented", async () => {
+test("at most 100 new fields of a resource are reported, and none if the resource is undocumented", async () => {
   const mirror = await makeMirror();
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
   expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);

@@ -18,7 +18,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, unrecordedRun, write } from "./record-mirror.js";
 
-test("a sync prints a note about a new attribute, and a warning about a field whose column has a different name", async () => {
+test("a sync prints a note about a new field, and a warning about a field whose column has a different name", async () => {
   const mirror = await makeMirror();
   const messages: string[] = [];
   const reporter = {
@@ -33,8 +33,8 @@ test("a sync prints a note about a new attribute, and a warning about a field wh
   send(analyticsClicks, { timeseries: [{ tax: 1 }] });
   send(gifts, { "a b": 1 });
   expect(messages).toEqual([
-    `note: orders: the API sends a new attribute \`${"tax".repeat(40)}\`, which is included in JSON exports`,
-    "note: analytics_clicks_periods: the API sends a new attribute `timeseries.tax`, which is included in the mirror's records",
+    `note: orders: the API sends a new field \`${"tax".repeat(40)}\`, which is included in JSON exports`,
+    "note: analytics_clicks_periods: the API sends a new field `timeseries.tax`, which is included in the mirror's records",
     "warning: gifts: `a b` is stored in the column `a_b`",
   ]);
 });
@@ -57,7 +57,7 @@ test.each<[string, Resource, JsonObject]>([
     { host: { id: "h" }, products: [{ note: 1 }] },
   ],
   ["a JSON column", opportunities, { id: "c", category: { main: 1 } }],
-])("a new attribute in %s is not announced", async (_, resource, record) => {
+])("a new field in %s is not announced", async (_, resource, record) => {
   expect(write(await makeMirror(), resource, [record])).toEqual([]);
 });
 
@@ -80,12 +80,12 @@ test.each<[string, Resource, JsonObject, string[]]>([
     { group_by: "day", tax: 1 },
     ["group_by", "tax"],
   ],
-])("a new attribute in %s is announced with its path", async (_, resource, record, paths) => {
+])("a new field in %s is announced with its path", async (_, resource, record, paths) => {
   const messages = write(await makeMirror(), resource, [record]);
   expect(messages.map((text) => /`(.*)`/.exec(text)?.[1])).toEqual(paths);
 });
 
-test("a new attribute in 100 records counts only once toward the limit of 100 reported attributes", async () => {
+test("a new field in 100 records counts only once toward the limit of 100 reported fields", async () => {
   const taxed = Array.from({ length: 100 }, (_, n) => order(`o${n}`, { tax: n }));
   expect(write(await makeMirror(), orders, [...taxed, order("last", { vat: 1 })])).toHaveLength(2);
 });
