@@ -12,9 +12,10 @@ import { type Health, type ResourceHealth, readHealth } from "../query/health.js
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
+import type { FailedCommand } from "../store/known-problems.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { readRedactionRules } from "../store/redaction-rules.js";
-import { type FailedCommand, isCompletedVerify } from "../store/runs.js";
+import { isCompletedVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";

@@ -2,21 +2,23 @@ import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { readCoverage, readFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
+import {
+  type AccessDenial,
+  type FailedCommand,
+  hasVerifyFinding,
+  readAccessDenial,
+  readFailedCommand,
+} from "../store/known-problems.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { type OwnerBrand, readOwner } from "../store/owner.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
-  type AccessDenial,
-  type FailedCommand,
   findLastRun,
   findLastUpToDateSync,
   findLastVerifiedSync,
   findUnresolvedVerify,
   hasBeenRead,
-  hasVerifyFinding,
   type RunRow,
-  readAccessDenial,
-  readFailedCommand,
   readNewestRunId,
 } from "../store/runs.js";
 import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";

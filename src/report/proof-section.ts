@@ -1,11 +1,11 @@
 import { type ResourceHealth, readResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
+import { hasVerifyFinding } from "../store/known-problems.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import {
   findLastVerifiedRun,
   findUnresolvedVerify,
-  hasVerifyFinding,
   isCompletedVerify,
   type RunRow,
   verifyCompleted,

@@ -106,8 +106,9 @@ function rangeColumns({ from, to, requestedAt, runId }: CoveredRange): (string |
 }
 
 /**
- * Stores a copy of the coverage with a run, so that `--as-of` and `changes` know which dates had been read at that time.
- * Must be called each time the coverage grows.
+ * Stores a copy of the coverage with a run. The views `sales_by_month`, `restatements` and `restated_orders` and the
+ * sales report use the copy to find the dates that had been read at that time. Must be called each time the coverage
+ * grows.
  */
 export function copyCoverageToRun(mirror: Mirror, runId: number, coverage: readonly CoveredRange[]): void {
   mirror.execute("DELETE FROM run_coverage WHERE run_id = ?", runId);

@@ -1,6 +1,6 @@
 import { syncingResource } from "../resources/registry.js";
 import type { Resource } from "../resources/resource.js";
-import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
+import type { Mirror } from "./database.js";
 
 /**
  * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` is true only if
@@ -265,67 +265,4 @@ export function readFirstReadEnd(mirror: Mirror, resourceName: string | null): s
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
   return mirror.selectValue<string | null>(select, resourceName) ?? null;
-}
-
-export interface AccessDenial {
-  at: string;
-  error: string;
-  hint: string | null;
-}
-
-export function writeAccessDenial(mirror: Mirror, resourceName: string, denial: AccessDenial | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, `denied:${resourceName}`, denial));
-}
-
-export function readAccessDenial(mirror: Mirror, resourceName: string): AccessDenial | null {
-  return readJsonInfo(mirror, `denied:${resourceName}`);
-}
-
-export interface FailedCommand {
-  command: string;
-  at: string;
-  error: string;
-  hint: string | null;
-  /** True if the API rejected the key or this machine's address, so later runs will fail as well. */
-  isRefused: boolean;
-}
-
-/** Records that a command failed. The next command that opens the mirror for writing clears the record. */
-export function writeFailedCommand(mirror: Mirror, failed: FailedCommand): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "failed_command", failed));
-}
-
-export function clearFailedCommand(mirror: Mirror): void {
-  mirror.transaction(() => deleteInfo(mirror, "failed_command"));
-}
-
-export function readFailedCommand(mirror: Mirror): FailedCommand | null {
-  return readJsonInfo(mirror, "failed_command");
-}
-
-/**
- * What the problems that a `verify` run found have in common.
- * - unrepairable: All of them must be fixed in the API, such as unreadable dates.
- * - unread_only: The dates that have been read do not differ. The API only has records with other dates.
- */
-type VerifyFinding = "unrepairable" | "unread_only";
-
-/** Stores the `run_id` of the `verify` run to which a finding applies. Pass null to clear it. */
-export function writeVerifyFinding(
-  mirror: Mirror,
-  finding: VerifyFinding,
-  resourceName: string,
-  runId: number | null,
-): void {
-  const name = `${finding}:${resourceName}` as const;
-  if (runId === null) deleteInfo(mirror, name);
-  else writeInfo(mirror, name, String(runId));
-}
-
-export function hasVerifyFinding(
-  mirror: Mirror,
-  finding: VerifyFinding,
-  { resource, run_id }: Pick<RunRow, "resource" | "run_id">,
-): boolean {
-  return readInfo(mirror, `${finding}:${resource}`) === String(run_id);
 }

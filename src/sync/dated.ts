@@ -51,7 +51,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     state.setFloor(floor);
     state.setLastOptions(options);
     // Normally, each read copies the coverage. If an interrupted run has already read everything, this run reads nothing,
-    // but `--as-of` needs its coverage all the same.
+    // but the sales views and the report need its coverage all the same.
     copyCoverageToRun(mirror, runId, state.coverage());
   });
 

@@ -3,16 +3,9 @@ import type { Clock } from "../deps.js";
 import { failureScope, findForbidden } from "../errors.js";
 import type { DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
+import { writeAccessDenial } from "../store/known-problems.js";
 import type { RecordWriter } from "../store/record-writer.js";
-import {
-  addReadRows,
-  insertRun,
-  type RunOutcome,
-  type RunRow,
-  readRun,
-  updateRun,
-  writeAccessDenial,
-} from "../store/runs.js";
+import { addReadRows, insertRun, type RunOutcome, type RunRow, readRun, updateRun } from "../store/runs.js";
 import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import { hideKeys } from "../util/redact-keys.js";

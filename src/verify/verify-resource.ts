@@ -1,7 +1,8 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
+import { writeVerifyFinding } from "../store/known-problems.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { verifyCompleted, writeVerifyFinding } from "../store/runs.js";
+import { verifyCompleted } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";

@@ -6,16 +6,15 @@ import { resources } from "../../src/resources/registry.js";
 import { type CoveredRange, withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { writeJsonInfo } from "../../src/store/database.js";
-import { lockMirror } from "../../src/store/mirror-lock.js";
-import { writeOwner } from "../../src/store/owner.js";
 import {
   type FailedCommand,
-  insertRun,
-  updateRun,
   writeAccessDenial,
   writeFailedCommand,
   writeVerifyFinding,
-} from "../../src/store/runs.js";
+} from "../../src/store/known-problems.js";
+import { lockMirror } from "../../src/store/mirror-lock.js";
+import { writeOwner } from "../../src/store/owner.js";
+import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

@@ -3,14 +3,8 @@ import { findOldestSuccess, readHealth } from "../../src/query/health.js";
 import { resources } from "../../src/resources/registry.js";
 import { withCoveredRange, writeCoverage, writeFaultySlices } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
-import {
-  insertRun,
-  type RunRow,
-  updateRun,
-  writeAccessDenial,
-  writeFailedCommand,
-  writeVerifyFinding,
-} from "../../src/store/runs.js";
+import { writeAccessDenial, writeFailedCommand, writeVerifyFinding } from "../../src/store/known-problems.js";
+import { insertRun, type RunRow, updateRun } from "../../src/store/runs.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { at, hour } from "../support/records.js";

@@ -12,7 +12,6 @@ import {
 import {
   addReadRows,
   addWrittenRows,
-  clearFailedCommand,
   countInterruptedRows,
   createRunRow,
   findLastFinishedRun,
@@ -23,22 +22,16 @@ import {
   findUnresolvedVerify,
   hasBeenRead,
   hasDoneSync,
-  hasVerifyFinding,
   insertRun,
   isCompletedVerify,
   type RunOutcome,
   type RunRow,
-  readAccessDenial,
-  readFailedCommand,
   readFinishedUntil,
   readFirstReadAt,
   readFirstReadEnd,
   readNewestRunId,
   readRun,
   updateRun,
-  writeAccessDenial,
-  writeFailedCommand,
-  writeVerifyFinding,
 } from "../../src/store/runs.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -206,31 +199,6 @@ test("a difference that verify found stays unresolved until a later run verifies
   expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
 });
 
-test("a stored finding, such as unread records, applies only to the verify run that found it", async () => {
-  const mirror = await makeMirror();
-  const write = (runId: number | null) =>
-    mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", runId));
-  const applies = (finding: "unread_only" | "unrepairable", run_id: number) =>
-    hasVerifyFinding(mirror, finding, { resource: "orders", run_id });
-  write(7);
-  expect([applies("unread_only", 7), applies("unread_only", 8), applies("unrepairable", 7)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
-  write(null);
-  expect(applies("unread_only", 7)).toBe(false);
-});
-
-test("a denial of access is stored for the resource until the denial is cleared", async () => {
-  const mirror = await makeMirror();
-  const denial = { at: at(1), error: "no access", hint: null };
-  writeAccessDenial(mirror, "orders", denial);
-  expect([readAccessDenial(mirror, "orders"), readAccessDenial(mirror, "roster")]).toEqual([denial, null]);
-  writeAccessDenial(mirror, "orders", null);
-  expect(readAccessDenial(mirror, "orders")).toBeNull();
-});
-
 test("another process can read the current run's progress, but not an earlier run's", async () => {
   const mirror = await makeMirror();
   const now = Date.parse(at(5));
@@ -259,13 +227,4 @@ test("another process can read the current run's progress, but not an earlier ru
   );
   lock.release();
   expect(await findRunningCommand(mirror.path)).toBeNull();
-});
-
-test("the error of a command that failed before it read anything is stored until the next command starts", async () => {
-  const mirror = await makeMirror();
-  const failed = { command: "sync", at: at(1), error: "no network", hint: null, isRefused: false };
-  writeFailedCommand(mirror, failed);
-  expect(readFailedCommand(mirror)).toEqual(failed);
-  clearFailedCommand(mirror);
-  expect(readFailedCommand(mirror)).toBeNull();
 });
