@@ -40,8 +40,8 @@ export function createOutputOptions(allowed: readonly Format[]): readonly Option
 }
 
 /** The format of an export, its destination, and the options for CSV. */
-export interface Output<F extends Format = Format> {
-  format: F;
+export interface Output {
+  format: Format;
   destination: Destination;
   csv: CsvOptions;
 }
@@ -65,11 +65,7 @@ export function selectsOutput(flags: OutputFlags): boolean {
  * Chooses the destination, the format and the CSV options.
  * @throws UsageError if no format is specified, or if the flags contradict each other or the file's extension
  */
-export function chooseOutput<F extends Format>(
-  flags: OutputFlags,
-  allowed: readonly F[],
-  deps: PathDeps,
-): Output<F> {
+export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], deps: PathDeps): Output {
   const destination = chooseDestination(flags.out ?? "-", deps);
   const format = chooseFormat(flags, destination, allowed);
   if (destination.kind === "file" && destination.isCompressed && !format.isText)
@@ -86,11 +82,7 @@ export function chooseOutput<F extends Format>(
  * Returns the format of a flag such as `--csv`, or else the format of the file's extension. For a folder, and with
  * flags such as `--excel`, the default is CSV.
  */
-function chooseFormat<F extends Format>(
-  flags: OutputFlags,
-  destination: Destination,
-  allowed: readonly F[],
-): F {
+function chooseFormat(flags: OutputFlags, destination: Destination, allowed: readonly Format[]): Format {
   const { path, extension } = destination.kind === "file" ? destination : { path: undefined, extension: "" };
   const formatOfFlag = allowed.find(({ name }) => flags[name]);
   const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));

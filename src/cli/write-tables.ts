@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { configPath, expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
-import type { Encoder, RowSources } from "../export/formats.js";
+import type { RowSources, SingerState } from "../export/formats.js";
 import { type WriteResult, writeToFile, writeToStdout } from "../export/write-output.js";
 import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
@@ -13,17 +13,16 @@ import type { ReadSession } from "./read-session.js";
 /**
  * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
  * each table.
- * @param encode the encoder of the output's format
  * @throws UsageError if the format or the destination does not allow this
  */
 export async function writeTables(
   tables: RowSources,
-  encode: Encoder,
   output: Output,
   session: ReadSession,
+  singerState: SingerState = {},
 ): Promise<void> {
   const { csv, destination, format } = output;
-  const { deps, reporter } = session;
+  const { deps, mirror, reporter } = session;
   if (destination.kind !== "folder" && tables.length > 1 && !format.isMultiTable)
     throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
       hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
@@ -32,9 +31,10 @@ export async function writeTables(
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
       hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
+  const { encode } = await format.load();
   const encodeTables = (sources: RowSources) => {
     const names = sources.map(({ name }) => name).join(", ");
-    return encode(sources, { csv, warn: (text) => reporter.warn(`${names}: ${text}`) });
+    return encode(sources, { csv, mirror, singerState, warn: (text) => reporter.warn(`${names}: ${text}`) });
   };
   if (destination.kind === "stdout") {
     await writeToStdout(encodeTables(tables), deps.stdout);

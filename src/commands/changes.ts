@@ -71,8 +71,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resourceName: 
     const table = resolveTable(mirror, "changes");
     const where = changesConditionSql(filter, limit);
     const source = openRows({ mirror, table, where });
-    const { encode } = await output.format.load();
-    await writeTables([source], encode, output, session);
+    await writeTables([source], output, session);
   });
 }
 

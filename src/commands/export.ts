@@ -24,7 +24,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { formats, type RowSources } from "../export/formats.js";
-import { createSingerEncoder, readSingerState } from "../export/singer.js";
+import { readSingerState } from "../export/singer.js";
 import { checkHistory, requireReadsWithHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
@@ -125,18 +125,15 @@ export async function run(
   const names = [...new Set(typedNames.map((name) => resolveTableName(name, columns)))];
   const isSinger = flags.singer === true || flags.state !== undefined;
   const output = chooseOutput({ ...flags, singer: isSinger }, formats, deps);
-  const { format } = output;
-  const state = flags.state === undefined ? undefined : readSingerState(expandPath(flags.state, deps));
+  const singerState = flags.state === undefined ? {} : readSingerState(expandPath(flags.state, deps));
   const now = deps.clock.now();
   const asOfMs = parseAsOf(flags.asOf, now);
   const selection = { columns, includeRemoved, limit, where, asOfMs, ...parseRange(flags, now) };
 
   await withReadSession(flags, deps, async (session) => {
     const sources = openTables(names, selection, session);
-    const encode =
-      format.name === "singer" ? createSingerEncoder(session.mirror, state) : (await format.load()).encode;
     try {
-      await writeTables(sources, encode, output, session);
+      await writeTables(sources, output, session, singerState);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }

@@ -85,8 +85,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   await withReadSession(flags, deps, async (session) => {
     const statement = openStatement({ sql, param, asOf: asOfMs }, session);
     if (!output) return printResult(statement, limit, session);
-    const { encode } = await output.format.load();
-    await writeTables([openQueryResult(statement, limit)], encode, output, session);
+    await writeTables([openQueryResult(statement, limit)], output, session);
   });
 }
 

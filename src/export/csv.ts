@@ -10,7 +10,10 @@ import type { Chunk, CsvOptions, EncoderOptions, RowSources } from "./formats.js
  * `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before each formula.
  * Without `excel`, formulas are written unchanged, and one warning gives their number.
  */
-export function* encode([source]: RowSources, options: EncoderOptions): Iterable<Chunk> {
+export function* encode(
+  [source]: RowSources,
+  options: Pick<EncoderOptions, "csv" | "warn">,
+): Iterable<Chunk> {
   const { excel, delimiter } = options.csv;
   const { columns, name } = source;
   const csv: Options = {

@@ -1,4 +1,6 @@
 import type { RowSource } from "../query/open-rows.js";
+import type { Mirror } from "../store/database.js";
+import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
 
@@ -13,21 +15,12 @@ export interface Format {
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
   isMultiTable: boolean;
-}
-
-/** A format for the rows of tables or of a query result. */
-export interface TableFormat extends Format {
-  name: Exclude<FormatName, "singer">;
   /** Imports the format's module on demand, so that other commands start faster. */
   load(): Promise<{ encode: Encoder }>;
 }
 
-/** The format of a Singer export, whose encoder needs a mirror (see `createSingerEncoder`). */
-interface SingerFormat extends Format {
-  name: "singer";
-}
-
-export const tableFormats: readonly TableFormat[] = [
+/** The formats for tables and query results. */
+export const tableFormats: readonly Format[] = [
   {
     name: "csv",
     about: "comma-separated values with a header row",
@@ -70,17 +63,19 @@ export const tableFormats: readonly TableFormat[] = [
   },
 ];
 
-const singerFormat: SingerFormat = {
+/** The format for changes to tables since an earlier export. */
+const singerFormat: Format = {
   name: "singer",
   about: "messages for Singer and Meltano targets",
   extensions: [],
   flagOnlyExtensions: [".ndjson", ".jsonl"],
   isText: true,
   isMultiTable: true,
+  load: () => import("./singer.js"),
 };
 
 /** The formats of `export`. The help lists them in this order. */
-export const formats: readonly (TableFormat | SingerFormat)[] = [...tableFormats, singerFormat];
+export const formats: readonly Format[] = [...tableFormats, singerFormat];
 
 /** Converts tables to the output format, in chunks. Keeps only a few batches of rows in memory. */
 export type Encoder = (sources: RowSources, options: EncoderOptions) => Iterable<Chunk>;
@@ -94,9 +89,15 @@ export interface CsvOptions {
   delimiter: string;
 }
 
+/** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
+export type SingerState = Record<string, Bookmark & { columns: string }>;
+
 export interface EncoderOptions {
   /** The options for CSV, which other formats ignore. */
   csv: CsvOptions;
+  /** The mirror and the state after the previous export, for Singer. Other formats ignore them. */
+  mirror: Mirror;
+  singerState: SingerState;
   warn(text: string): void;
 }
 

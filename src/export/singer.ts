@@ -10,17 +10,13 @@ import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant, isCalendarDate, parseTimestampParts } from "../util/timestamps.js";
 import {
-  type Bookmark,
   type ChangedRow,
   isBookmarkOf,
   readBookmark,
   readChangedRows,
   readRemovedItems,
 } from "./changed-rows.js";
-import type { Chunk, Encoder, EncoderOptions } from "./formats.js";
-
-/** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
-type Bookmarks = Record<string, Bookmark & { columns: string }>;
+import type { Chunk, EncoderOptions, RowSources, SingerState } from "./formats.js";
 
 /**
  * Reads the state that a Singer target printed, which is either a STATE message or only the message's value. The
@@ -29,7 +25,7 @@ type Bookmarks = Record<string, Bookmark & { columns: string }>;
  * @throws ConfigurationError if the file is missing, empty or invalid; an empty file usually means that the last run
  * failed
  */
-export function readSingerState(path: string): Bookmarks {
+export function readSingerState(path: string): SingerState {
   const content = parseJson<unknown>(readState(path));
   const state = isObject(content) && content.type === "STATE" ? content.value : content;
   if (!isObject(state)) throw createInvalidStateError(path);
@@ -70,7 +66,7 @@ function createInvalidStateError(path: string): ConfigurationError {
   );
 }
 
-function areBookmarks(value: Record<string, unknown>): value is Bookmarks {
+function areBookmarks(value: Record<string, unknown>): value is SingerState {
   return Object.values(value).every((bookmark) => {
     if (!isObject(bookmark)) return false;
     const { columns, run, record_id: record, version_id: version } = bookmark;
@@ -117,36 +113,31 @@ interface SingerStream {
 }
 
 /**
- * Creates an encoder for Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table becomes a
- * SCHEMA message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next
- * run. If the state comes from a different mirror, all rows are sent.
- * @param previousState the state from the previous export
+ * Encodes tables as Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table becomes a SCHEMA
+ * message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If
+ * the state comes from a different mirror, all rows are sent.
  */
-export function createSingerEncoder(mirror: Mirror, previousState: Bookmarks = {}): Encoder {
-  return function* encode(sources, options) {
-    const streams = sources.map((source) => openStream(mirror, source));
-    let bookmarks = previousState;
-    for (const stream of streams) {
-      const { name, shape, keys, properties } = stream;
-      const columns = stream.columns.map((column) => column.name);
-      const columnsHash = createHash("sha256")
-        .update(Object.keys(properties).join())
-        .digest("hex")
-        .slice(0, 8);
-      const bookmark = bookmarks[name];
-      const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
-      const schema = { type: "object", properties };
-      yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
-      // After a column has been added, all rows are sent, because any of them may have a value in the new column.
-      const after = previous?.columns === columnsHash ? previous : undefined;
-      yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
-      if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
-      // Tables without a history have no bookmark, so all of their rows are sent every time.
-      if (shape.resource.keepsHistory)
-        bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
-      yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
-    }
-  };
+export function* encode(sources: RowSources, options: EncoderOptions): Iterable<Chunk> {
+  const { mirror } = options;
+  const streams = sources.map((source) => openStream(mirror, source));
+  let bookmarks = options.singerState;
+  for (const stream of streams) {
+    const { name, shape, keys, properties } = stream;
+    const columns = stream.columns.map((column) => column.name);
+    const columnsHash = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
+    const bookmark = bookmarks[name];
+    const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
+    const schema = { type: "object", properties };
+    yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
+    // After a column has been added, all rows are sent, because any of them may have a value in the new column.
+    const after = previous?.columns === columnsHash ? previous : undefined;
+    yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
+    if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
+    // Tables without a history have no bookmark, so all of their rows are sent every time.
+    if (shape.resource.keepsHistory)
+      bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
+    yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
+  }
 }
 
 /** @throws UsageError for views, system tables, and tables for removed records */

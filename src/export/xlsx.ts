@@ -17,7 +17,7 @@ const flushLength = 256 * 1_024;
  * their cells, because a table of shared strings would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
-export function* encode(sources: RowSources, { warn }: EncoderOptions): Iterable<Chunk> {
+export function* encode(sources: RowSources, { warn }: Pick<EncoderOptions, "warn">): Iterable<Chunk> {
   for (const { name, count } of sources) if (count) checkRows(name, count());
   const zip = new ZipWriter();
   for (const [name, xml] of workbookParts(sources.map(({ name }) => name))) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
+import { makeMirror } from "../support/mirror.js";
 
 test("the export formats have the documented file extensions, and only XLSX and Singer exports can contain several tables", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
@@ -31,7 +32,8 @@ test.each([
     const columns = [{ name: "x", type: "integer", about: "" } as const];
     const source = { name: "t", columns, batches: () => [[[1]], [[2]]] };
     const csv = { excel: false, decimalComma: false, delimiter: "," };
-    const chunks = [...(encode?.([source], { csv, warn: () => {} }) ?? [])];
+    const options = { csv, mirror: await makeMirror(), singerState: {}, warn: () => {} };
+    const chunks = [...(encode?.([source], options) ?? [])];
     const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
     expect(bytes.toString("latin1")).toMatch(output);
     expect(chunks.reduce((sum, { rows = 0, table }) => sum + (table === "t" ? rows : 0), 0)).toBe(2);

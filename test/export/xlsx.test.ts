@@ -272,11 +272,8 @@ test("each table has a unique XLSX sheet name of up to 31 letters, digits and un
 /** Writes tables as a workbook. Returns its parts, the warnings and the number of rows in each chunk. */
 function workbook(...tables: { name: string; columns: readonly ReadableColumn[]; rows: readonly Row[] }[]) {
   const warnings: string[] = [];
-  const csv = { excel: false, decimalComma: false, delimiter: "," };
   const sources = tables.map(({ rows, ...table }) => ({ ...table, batches: () => [rows] }));
-  const chunks = [
-    ...encode(sources as unknown as RowSources, { csv, warn: (text) => void warnings.push(text) }),
-  ];
+  const chunks = [...encode(sources as unknown as RowSources, { warn: (text) => void warnings.push(text) })];
   const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
   const files = unzipSync(bytes);
   for (const [name, data] of Object.entries(files)) {
@@ -409,9 +406,8 @@ test.each([
 ])("an XLSX export %s a table or query result with %i rows", (outcome, rows) => {
   const table = { name: "t", columns: columnsOf("text"), batches: () => [], count: () => rows };
   const result = { ...table, batches: () => [Array<Row>(rows).fill([])], count: undefined };
-  const csv = { excel: false, decimalComma: false, delimiter: "," };
   for (const source of [table, result]) {
-    const writing = () => [...encode([source as RowSource], { csv, warn: () => {} })];
+    const writing = () => [...encode([source as RowSource], { warn: () => {} })];
     if (outcome === "rejects") expect(writing).toThrow("`t` has more rows than the limit of a sheet");
     else expect(writing).not.toThrow();
   }
