@@ -68,14 +68,14 @@ test.each([
   expect(findAmountDrift(state, null)).toBeNull();
 });
 
-/** Returns 100 orders for each day, newest first. */
+/** Returns 100 orders per day, newest first. */
 function ordersFor(dayCount: number): ListedOrder[] {
   return Array.from({ length: dayCount * 100 }, (_, n) =>
     listedAt(`o${n}`, firstDay + Math.floor(n / 100) * day + (n % 100) * minute),
   ).reverse();
 }
 
-/** Syncs the days `0` to `count - 1`, and returns a run for which all their amounts have doubled. */
+/** Syncs the days 0 to `count - 1`, doubles all their amounts, and returns a new run. */
 async function makeDrift(
   count: number,
   change: (listed: ListedOrder[]) => ListedOrder[] = (all) => all,
@@ -100,7 +100,7 @@ const withdrawFirst = (listed: ListedOrder[]) => listed.slice(0, -1);
 const addFirst = (listed: ListedOrder[]) => [...listed, listedAt("new", firstDay)];
 const replaceFirst = (listed: ListedOrder[]) => addFirst(withdrawFirst(listed));
 
-test("to check whether only amounts have changed, confirmDrift re-reads the oldest days with at most 500 records together", async () => {
+test("confirmDrift re-reads the oldest days, up to 500 records in total, to check whether only amounts have changed", async () => {
   const { drift, requests, run } = await makeDrift(7);
   expect(await confirmDrift(run, drift)).toBe(true);
   expect([requests[0]?.end_date, requests.at(-1)?.start_date]).toEqual([
@@ -118,14 +118,14 @@ test.each([
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift returns false if the API no longer returns one old record, even if another record has returned", async () => {
+test("confirmDrift returns false if one old record is missing from the API, even if another one has reappeared", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
   const [id = 0] = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
   run.mirror.transaction(() => run.state.missing.add([{ id, lastReadAt: null }]));
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift returns false if the list of old records changes every time that confirmDrift reads it", async () => {
+test("confirmDrift returns false if the list of old records changes during every read", async () => {
   // The list always shrinks after its first page.
   const respond = (matching: readonly ListedOrder[], { page }: { page?: unknown }) =>
     page === 1 ? matching : matching.slice(0, -1);
@@ -133,13 +133,13 @@ test("confirmDrift returns false if the list of old records changes every time t
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift sends no requests and returns false if the days with changed amounts have at most 500 records in total", async () => {
+test("if the days with changed amounts contain at most 500 records in total, confirmDrift returns false without sending a request", async () => {
   const { drift, requests, run } = await makeDrift(5);
   expect(await confirmDrift(run, drift)).toBe(false);
   expect(requests).toEqual([]);
 });
 
-test("confirmDrift does not re-read days that the same run has already read", async () => {
+test("confirmDrift does not re-read a day that was already read in the same run", async () => {
   const { drift, requests, run } = await makeDrift(7);
   await readRange(run, range(0, 0));
   requests.length = 0;
@@ -177,7 +177,7 @@ test("isSampleUnchanged re-reads at least one day, even if that day has more tha
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(0)}T23:59:59.999999Z` });
 });
 
-test("sync warns only once that it ignores amounts because those of most days have changed", async () => {
+test("if the amounts of most days have changed, sync warns only once that it ignores amounts", async () => {
   const { run, warnings } = await makeDatedRun([]);
   const drift = { days: days(3), compared: 4 };
   warnOfDrift(run, drift);

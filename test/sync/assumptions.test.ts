@@ -27,7 +27,7 @@ describe("record counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync exits with code 8 and removes nothing if a count still differs after the range has been re-read", async () => {
+  test("if a count still differs after the date range has been re-read, sync removes nothing and exits with code 8", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.before = (request) => (readsOrders(request) ? hide(["o3"]) : undefined);
@@ -37,7 +37,7 @@ describe("record counts after a sync", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("sync exits with code 8 if the API reports fewer orders in `total_items` than it has returned", async () => {
+  test("sync exits with code 8 if `total_items` is lower than the number of orders in the API's responses", async () => {
     const brand = makeBrand({ orders, variants: { maxTotal: 25 } });
     const { code, err } = await synced(brand);
     expect(code).toBe(8);
@@ -55,7 +55,7 @@ describe("record counts after a sync", () => {
   });
 });
 
-test("sync reports once that the API's status filter returns a wrong count, and stops comparing this count until it is correct", async () => {
+test("if a status filter returns a wrong count, sync reports it once, and ignores the count until it is correct again", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
@@ -72,13 +72,13 @@ test("sync reports once that the API's status filter returns a wrong count, and 
 describe("daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Applies a change to the days in the next response with daily totals. */
+  /** Modifies the days in the next response with daily totals. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
     brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
     }));
 
-  test("sync warns about missing daily totals only if an earlier response contained them", async () => {
+  test("sync warns about missing daily totals only if an earlier response contained daily totals", async () => {
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     expect(await brand.run("sync orders --quiet")).toMatchObject({ code: 0, err: "" });
     brand.api.variants = {};
@@ -129,7 +129,7 @@ describe("differences that take more than 100 requests to read", () => {
     },
   );
 
-  test("sync needs more than one run to read 4,000 orders that were added since the previous run", async () => {
+  test("if 4,000 old orders were added since the previous run, sync takes more than one run to read them", async () => {
     const brand = makeBrand({ variants: { ...variants, dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;
@@ -141,18 +141,18 @@ describe("differences that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("if a status filter's count differs and the request limit is reached before all orders are re-read, later syncs still compare this count", async () => {
+  test("if the request limit is reached before a wrong status count has been checked against all orders, later syncs still compare that count", async () => {
     const orders = ordersBefore(noon - 40 * day, 9_000, hour);
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
-    // The last request in the budget reads only the first of two pages.
+    // The budget's last request reads the first of two pages.
     brand.data.orders = brand.data.orders.map((order, n) => (n < 300 ? order : cancelOrder(order)));
     expect(await synced(brand, "sync orders --audit 0")).toMatchObject({ code: 8, verified: 0 });
     expect(brand.sql("SELECT ignored_filters FROM sync_state")).toEqual([{ ignored_filters: "[]" }]);
   });
 });
 
-test("sync exits with code 8 if a list changes during every read", async () => {
+test("sync exits with code 8 if a list changes during each read", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -164,7 +164,7 @@ test("sync exits with code 8 if a list changes during every read", async () => {
   expect(err).toContain("never settled");
 });
 
-test("if the list of all orders from one second changes during every read, sync stores them but does not mark the second as read", async () => {
+test("if the list of orders from one second changes during each read, sync stores the orders but does not mark the second as read", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {
@@ -190,7 +190,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("every sync warns about an order that the API does not return for any date range, and leaves the orders unverified", async () => {
+test("if the API returns an order for no date range, every sync warns about it and leaves the orders unverified", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },

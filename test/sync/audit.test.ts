@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { planAudit } from "../../src/sync/audit.js";
 
 const first = Number.NEGATIVE_INFINITY;
-/** Days are numbered from 0 to 100. Dates that were read before day 100 are stale. */
+/** Days are numbered from 0 to 100. Dates last read before day 100 are stale. */
 const stale = 100;
 const read = (from: number, to: number, requestedAt: number) => ({ from, to, requestedAt, runId: 1 });
 const slice = (from: number, to: number, requestedAt: number) => ({
@@ -13,7 +13,7 @@ const slice = (from: number, to: number, requestedAt: number) => ({
 const plan = (...args: Parameters<typeof planAudit>) =>
   planAudit(...args).map(({ from, to, isFaulty }) => (isFaulty ? [from, to, "faulty"] : [from, to]));
 
-test("the audit first re-reads the dates before the date at which the previous audit stopped, newest first, and then the dates after that date", () => {
+test("the audit continues backward from the date at which the previous audit stopped, and then re-reads the newer dates", () => {
   const coverage = [read(first, 19, 1), read(30, 59, 2), read(70, 99, 3)];
   expect(plan(coverage, [], 39, stale)).toEqual([
     [30, 39],
@@ -23,7 +23,7 @@ test("the audit first re-reads the dates before the date at which the previous a
   ]);
 });
 
-test("the audit re-reads contiguous dates as one range, and skips dates that were just read", () => {
+test("the audit re-reads contiguous dates as one range, and skips dates that were read recently", () => {
   const coverage = [read(first, 19, 1), read(20, 39, 2), read(40, 49, stale), read(50, 99, 3)];
   expect(plan(coverage, [], 99, stale)).toEqual([
     [50, 99],
@@ -33,7 +33,7 @@ test("the audit re-reads contiguous dates as one range, and skips dates that wer
 
 const twoSlices = [slice(50, 52, 60), slice(56, 59, 10), slice(90, 99, stale)];
 
-test("the audit starts with date ranges with faulty records if any of them was last read before the first of the other dates to audit", () => {
+test("if a date range with faulty records was last read before the other dates, the audit starts with the faulty ranges", () => {
   expect(plan([read(first, 49, 5), read(60, 89, 50)], twoSlices, 99, stale)).toEqual([
     [56, 59, "faulty"],
     [50, 52, "faulty"],
@@ -42,7 +42,7 @@ test("the audit starts with date ranges with faulty records if any of them was l
   ]);
 });
 
-test("the audit ends with date ranges with faulty records if all of them were last read after the first of the other dates to audit", () => {
+test("if all date ranges with faulty records were last read after the other dates, the audit ends with the faulty ranges", () => {
   expect(plan([read(first, 49, 50), read(60, 89, 5)], twoSlices, 99, stale)).toEqual([
     [60, 89],
     [first, 49],

@@ -15,7 +15,7 @@ async function runNextDay(brand: TestBrand, command = "sync orders") {
   return await synced(brand, command);
 }
 
-/** Changes the dates of the given orders in all responses, regardless of the requested date range. */
+/** Replaces the dates of the given orders in all responses, regardless of the requested date range. */
 function showDates(brand: TestBrand, dates: Record<string, string | null>): void {
   brand.before = ({ path }) =>
     path !== "/orders"
@@ -129,7 +129,7 @@ describe("orders with an unreadable date", () => {
     },
   );
 
-  test("verify and status report that the API must correct an unreadable date, even if the date contains a semicolon", async () => {
+  test("for an unreadable date that contains a semicolon, verify and status report that the API must correct the date", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -138,12 +138,12 @@ describe("orders with an unreadable date", () => {
     expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
-  test("sync updates and removes orders, except on the day on which the API lists an order with an unreadable date", async () => {
+  test("sync updates and removes orders on all days except the day for which the API lists an order with an unreadable date", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // One of the withdrawn orders is dated on the same day as the order whose date is unreadable.
+    // One of the withdrawn orders belongs to the same day as the order with the unreadable date.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -156,7 +156,7 @@ describe("orders with an unreadable date", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("sync reports a day as verified again once the API has corrected its unreadable date", async () => {
+  test("once the API has corrected a day's unreadable date, sync reports the day as verified again", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -172,7 +172,7 @@ describe("orders with an unreadable date", () => {
     expect((await brand.run("verify orders")).code).toBe(0);
   });
 
-  test("if the API returns an order with an unreadable date for a day, sync marks that day as faulty", async () => {
+  test("sync marks a day as faulty if the API returns an order with an unreadable date for it", async () => {
     const odd = Object.fromEntries([3, 11, 40].map((days) => [`odd${days}`, "soon"]));
     const brand = makeBrand({
       orders: [...orders, ...[3, 11, 40].map((days) => orderAt(`odd${days}`, noon - days * day))],
@@ -206,7 +206,7 @@ describe("orders with an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("the audit (the re-read of some old records in each sync) includes date ranges with faulty records outside the window", async () => {
+  test("each sync's audit of old records includes date ranges with faulty records outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -264,7 +264,7 @@ describe("orders dated outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("if the orders of one second fill several pages, sync leaves them unverified even if only the last page has an unexpected date", async () => {
+  test("if the orders from one second fill several pages, one unexpected date on the last page leaves all of them unverified", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -332,7 +332,7 @@ describe("an order that the API lists twice", () => {
     expect(kept?.date).toBe(newest.at(-1));
   });
 
-  test("sync keeps the newer copy of each duplicate order, even if a response contains more than ten duplicates", async () => {
+  test("if a response contains more than ten duplicate orders, sync keeps the newer copy of each order", async () => {
     const brand = makeBrand({ orders });
     await synced(brand);
     const copies = Array.from({ length: 14 }, (_, n) => copy(`o${n}`, noon - 45 * day - n * minute));
@@ -346,7 +346,7 @@ describe("an order that the API lists twice", () => {
     }
   });
 
-  test("of all date ranges with duplicate orders, the audit first re-reads the range that was read longest ago", async () => {
+  test("if several date ranges contain duplicate orders, the audit starts with the least recently read range", async () => {
     const dateOf = (n: number) => noon - hour - n * 5 * hour;
     const brand = makeBrand({ orders: [...orders, copy("o100", dateOf(100)), copy("o150", dateOf(150))] });
     await synced(brand);
@@ -370,7 +370,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("an audit with one request re-reads a full page of orders, even if those orders were last read by several different runs", async () => {
+test("with one request, the audit re-reads a full page of orders, even if different runs last read those orders", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);
@@ -378,7 +378,7 @@ test("an audit with one request re-reads a full page of orders, even if those or
   expect(brand.lastRun()).toMatchObject({ rows_read: 100 });
 });
 
-test("sync's row count includes the orders that an audit reads with its last requests", async () => {
+test("sync's row count includes the orders read by the audit's last requests", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - 60 * day, 2_000, hour),
     variants: { dailyTotals: "absent" },

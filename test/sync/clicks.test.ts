@@ -49,7 +49,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 5d")).months).toEqual(["2026-11"]);
   });
 
-  test("sync marks the current month as read only up to the time of the request", async () => {
+  test("for the current month, sync marks clicks as read only up to the time of the request", async () => {
     const brand = makeBrand({ orders });
     const { last } = await runSync(brand);
     const [covered] = brand.sql<{ to_at: string }>(
@@ -66,7 +66,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
-    // A click changes no amount.
+    // A click does not change any amount.
     brand.before = ({ path }) =>
       path === "/analytics/clicks"
         ? {
@@ -79,7 +79,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-11"]);
   });
 
-  test("sync reads clicks for an earlier month if an order appears in that month, but never for months before the --since of the first sync", async () => {
+  test("if an order appears in an earlier month, sync reads that month's clicks, but never clicks from before the first sync's --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -91,7 +91,7 @@ describe("monthly clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
-  test("sync --until skips clicks from later months, and the next run reads them", async () => {
+  test("sync --until skips the clicks for later months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([
       "2026-01",
@@ -128,7 +128,7 @@ describe("monthly clicks", () => {
     expect((await runSync(makeBrand())).months).toEqual(["2026-11"]);
   });
 
-  test("sync resumes an interrupted run without re-reading the months that were already read", async () => {
+  test("sync resumes an interrupted run without re-reading the months that the interrupted run read", async () => {
     const brand = makeBrand({ orders });
     await brand.stopped(
       "sync analytics-clicks",
@@ -189,7 +189,7 @@ describe("clicks by host and by period", () => {
     },
   );
 
-  test("sync --host and --per-host store clicks by host in addition to the clicks for all hosts", async () => {
+  test("sync --host and --per-host store each host's clicks in addition to the clicks for all hosts", async () => {
     const brand = makeBrand({ history: 60, listLimit: 10 });
     const without = await runSync(brand, "--per-host --since 30d");
     expect([without.code, without.err]).toEqual([
@@ -210,7 +210,7 @@ describe("clicks by host and by period", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync without these options must not mistake one host's clicks for those of all hosts.
+    // The next sync has no such options, and must not mistake one host's clicks for the clicks of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
@@ -255,7 +255,7 @@ describe("sync analytics-hosts", () => {
       "SELECT host_id, position, sales FROM analytics_hosts ORDER BY position",
     );
 
-  test("sync re-reads the ranking if its order changes between two pages", async () => {
+  test("sync re-reads the host ranking if the order of hosts changes between two pages", async () => {
     const brand = makeBrand();
     let count = 0;
     const sold = fifty.map((one) => ({ ...one, sales: one.sales + 1 }));
@@ -266,7 +266,7 @@ describe("sync analytics-hosts", () => {
     expect(ranked(brand).map(({ host_id }) => host_id)).toEqual(fifty.map(({ host }) => host?.id));
   });
 
-  test("sync does not store a ranking whose order changes every time it is read", async () => {
+  test("sync does not store a host ranking whose order changes during every read", async () => {
     const brand = makeBrand();
     let count = 0;
     serve(brand, () => (++count % 3 === 2 ? [...fifty.slice(20), ...fifty.slice(0, 20)] : fifty));
@@ -276,7 +276,7 @@ describe("sync analytics-hosts", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("sync stores all ranking rows that have no host", async () => {
+  test("sync stores every row of the ranking that has no host", async () => {
     const brand = makeBrand();
     let rows = [row("h0", 9)];
     serve(brand, () => rows);
@@ -288,7 +288,7 @@ describe("sync analytics-hosts", () => {
     expect(brand.sql(covered, "analytics-hosts")).toEqual([{ from_at: null, today: 1 }]);
   });
 
-  test("sync stores every host in the ranking even if a row that has no host moves to the next page while pages are being read", async () => {
+  test("sync stores every host in the ranking even if a row without a host moves to the next page during the read", async () => {
     const brand = makeBrand();
     const before = [...fifty.slice(0, 19), row(null, 500), ...fifty.slice(19)];
     const after = [...fifty.slice(0, 20), row(null, 500), ...fifty.slice(20)];
@@ -318,7 +318,7 @@ describe("sync analytics-hosts", () => {
     ]);
   });
 
-  test("sync rejects a ranking that has lost more than half of its rows, unless --accept-removals is given", async () => {
+  test("sync rejects a ranking with less than half of the previous rows, unless --accept-removals is given", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

@@ -7,7 +7,7 @@ const orders = ordersBefore(noon - hour, 250, 5 * hour);
 const oldDay = noon - 45 * day;
 const partialSync = `sync orders --audit 0 --since ${at(oldDay - day)} --until ${at(oldDay + day)}`;
 
-/** Creates a brand and syncs its orders. Without daily totals, later runs do not re-read days that differ. */
+/** Creates a brand and syncs its orders. The API has no daily totals, so later runs do not re-read days that differ. */
 async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   const brand = makeBrand({ orders: newestFirst(synced), variants: { dailyTotals: "absent" } });
   await brand.run("sync orders");
@@ -15,7 +15,7 @@ async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   return brand;
 }
 
-/** Moves the given orders to an older day. The first order gets the newest date on that day. */
+/** Moves the given orders to an earlier day, with the first order as the latest of that day. */
 function moveToOldDay(brand: TestBrand, ids: readonly string[]): void {
   const dates = new Map(ids.map((id, n) => [id, at(oldDay - n * minute)]));
   brand.data.orders = newestFirst(
@@ -60,7 +60,7 @@ test("sync moves an order to an older date only after checking that the API no l
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1, rows_removed: 0 });
 });
 
-test("if the API returns two copies of an order, sync keeps the copy with the newer date, and reports the older date as unverified", async () => {
+test("if the API returns two copies of an order, sync keeps the newer copy, and reports the date of the older copy as unverified", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay)]);
   const { err, requests } = await brand.run(partialSync);
@@ -71,14 +71,14 @@ test("if the API returns two copies of an order, sync keeps the copy with the ne
   expect(missing(brand)).toEqual([]);
 });
 
-test("if a run finds an order with a newer and then with an older date, sync does not look up the newer date again", async () => {
+test("if a run reads an order with a newer date and then with an older date, sync does not look up the newer date again", async () => {
   const brand = makeBrand({ orders: newestFirst([...orders, orderAt("o3", oldDay)]) });
   const { requests } = await brand.run("sync orders --audit 0");
   expect(requests.filter(readsSecondOf("o3"))).toEqual([]);
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and updates the others only after reading their old and new dates", async () => {
+test("sync looks up at most ten moved orders per response, and updates any others only once it has read both dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);
@@ -98,7 +98,7 @@ test("sync looks up at most ten moved orders per response, and updates the other
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("sync leaves a moved order unchanged if the look-up limit is reached and its newer date is in a range with faulty records", async () => {
+test("sync does not update a moved order if the lookup limit is reached and the range of its newer date contains faulty records", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
   expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(
@@ -112,7 +112,7 @@ test("sync leaves a moved order unchanged if the look-up limit is reached and it
   expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
 });
 
-test("sync replaces an order whose date has become unreadable with an older copy that has a date", async () => {
+test("if an order's date becomes unreadable, sync replaces the order with an older copy that has a readable date", async () => {
   const brand = await makeSyncedBrand();
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay), orderAt("o3", oldDay - minute)]);
   const stop = new AbortController();

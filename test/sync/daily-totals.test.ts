@@ -11,8 +11,8 @@ interface Clicks {
 const asksForClicks = ({ path }: SentRequest) => path === "/analytics/clicks";
 
 /**
- * Applies a change to every point in the responses to `/analytics/clicks`. `nth` is the number of the response,
- * starting at 1.
+ * Modifies every data point in the responses from `/analytics/clicks`. `nth` is the number of the response, starting at
+ * 1.
  */
 function changePoints(brand: TestBrand, change: (point: Point, nth: number) => Point): void {
   let nth = 0;
@@ -44,8 +44,7 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// Without rounding differences, the next day's run reads two pages: one for the latest day, and one for the day on
-// which the first run ended.
+// If nothing differs, the next day's run reads two pages: the latest day, and the day on which the first run ended.
 describe("rounding differences in amounts", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
@@ -58,7 +57,7 @@ describe("rounding differences in amounts", () => {
     expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining("different")]);
   });
 
-  test("sync ignores rounding differences between new daily totals and the daily totals of the previous run", async () => {
+  test("sync ignores rounding differences between the daily totals of successive runs", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --audit 0");
     changeLastDigits(brand);
@@ -129,7 +128,7 @@ test("sync re-reads a day whose revenue changed by a tenth of a cent", async () 
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("drifting amounts (different on most days, without changed orders)", () => {
+describe("drifting amounts, which differ on most days although no order has changed", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,
@@ -142,7 +141,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     return await brand.run(command);
   };
 
-  test("sync ignores changed amounts in daily totals only if they changed for more than half of the days", async () => {
+  test("sync ignores changed amounts in daily totals only if the amounts of more than half of the days changed", async () => {
     const days = [60, 61, 62, 63].map((age) => ordersBefore(noon - age * day, 300, minute));
     const orders = days.flatMap((list, n) => list.map((order) => ({ ...order, id: `${n}-${order.id}` })));
     const syncAfterChange = async (changedDays: number) => {
@@ -176,7 +175,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect(brand.lastRun().verified).toBe(1);
   });
 
-  test("if amounts drift, verify compares only counts, states this, and reports no difference", async () => {
+  test("if amounts drift, verify states that it compares only counts, and reports no difference", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -189,7 +188,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect(requests.length).toBeLessThan(20);
   });
 
-  test("sync finds a late attribution while amounts drift, because it compares each day's order count", async () => {
+  test("while amounts drift, sync finds a late attribution by comparing each day's order count", async () => {
     const brand = makeBrand({ orders: hourly });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -199,7 +198,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect(brand.lastRun()).toMatchObject({ verified: 1, rows_new: 1, rows_removed: 1 });
   });
 
-  test("if sync re-reads some old orders and any of them has changed, it reports all changed daily totals, and exits with code 8", async () => {
+  test("if a sample of old orders contains a changed order, sync reports all changed daily totals and exits with code 8", async () => {
     const many = ordersBefore(noon - hour, 2_750, 4 * hour);
     const brand = makeBrand({ orders: many, variants: { maxPerPage: 25 } });
     await brand.run("sync orders --audit 0");
@@ -210,7 +209,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("sync verifies the amounts despite drift if all orders are in the window and are therefore re-read", async () => {
+  test("despite drift, sync verifies the amounts if it re-reads all orders because they are in the window", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");
@@ -220,7 +219,7 @@ describe("drifting amounts (different on most days, without changed orders)", ()
   });
 });
 
-test("sync requests the daily totals for orders even if the same request failed for clicks", async () => {
+test("if a request for daily totals failed during the sync of clicks, sync repeats the request for orders", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   let responses = 0;
   brand.before = (request) => {
@@ -233,7 +232,7 @@ test("sync requests the daily totals for orders even if the same request failed 
   expect([brand.lastRun("orders").verified, err]).toEqual([1, expect.not.stringContaining("daily totals")]);
 });
 
-test("if the days in the API's daily totals have no number of orders, sync ignores the totals instead of assuming zero orders", async () => {
+test("if the API's daily totals lack order counts, sync ignores the totals instead of assuming zero orders", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   changePoints(brand, ({ orders: _, ...point }) => point as Point);
   const { code, err } = await brand.run("sync orders");

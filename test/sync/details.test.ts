@@ -55,7 +55,7 @@ test.each([
   expect(canChange(status, assignments)).toBe(false);
 });
 
-/** Runs a sync. `details` are the IDs of the campaigns whose details it requested. */
+/** Runs a sync. `details` contains the IDs of the campaigns whose details were requested. */
 async function runSync(brand: TestBrand, command = "sync opportunities", after = day) {
   brand.pass(after);
   const { requests, code, err } = await brand.run(command);
@@ -67,7 +67,7 @@ const detailsOf = (requests: readonly SentRequest[]) =>
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
 describe("details of campaigns", () => {
-  test("the first sync reads the details of all campaigns, and later syncs read the details of changed or open campaigns", async () => {
+  test("the first sync reads the details of all campaigns, and later syncs read only the details of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
     expect(await runSync(brand)).toMatchObject({ details: ["active", "owing"], last: { verified: 1 } });
@@ -76,7 +76,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("sync re-reads campaign details in the order of their last read, oldest first", async () => {
+  test("sync re-reads the campaigns' details in the order of their last read, oldest first", async () => {
     const ids = ["a", "b", "c", "d", "e", "f"];
     const brand = makeBrand({ opportunities: ids.map((id) => campaign(id, { status: "ARCHIVED" })) });
     await runSync(brand);
@@ -88,7 +88,7 @@ describe("details of campaigns", () => {
     expect(paths).toHaveLength(ids.length);
   });
 
-  test("sync reads the details of closed campaigns only with --details all or --full, and reads no details with --details none", async () => {
+  test("sync reads the details of closed campaigns with --details all or --full, and reads no details with --details none", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     expect((await runSync(brand, "sync opportunities --details all")).details).toHaveLength(4);
@@ -280,7 +280,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("sync stores a new attribute of one survey's results even if sync rejects the results of another survey with the same attribute", async () => {
+  test("if a new attribute appears in the results of two surveys and sync rejects one of them, the other survey's results are stored with the attribute", async () => {
     const many = Array.from({ length: 30 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys, results: { ...results, s1: many } });
     await runSync(brand, "sync surveys");
@@ -333,7 +333,7 @@ describe("survey results", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync %s stores records with IDs such as `../me`, and escapes the IDs in request paths or sends no requests for them",
+  "sync %s stores records with IDs such as `../me`, which never change the path of a request",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

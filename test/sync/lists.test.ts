@@ -18,7 +18,7 @@ async function runNextDay(brand: TestBrand, command: string) {
 }
 
 describe("sync roster", () => {
-  test("sync removes a host who leaves the roster, and adds a new record when the host returns", async () => {
+  test("sync removes the record of a host who leaves the roster, and adds a new record when the host rejoins", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
     brand.leave("h-r2");
@@ -34,7 +34,7 @@ describe("sync roster", () => {
     ]);
   });
 
-  test("sync reads each page of the roster only once if no record is missing", async () => {
+  test("sync reads each page of the roster once if no record is missing", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     await brand.run("sync roster");
     expect(requestsFor((await runNextDay(brand, "sync roster")).requests, "/roster")).toHaveLength(3);
@@ -60,7 +60,7 @@ describe("sync roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("if sync combines two reads of the roster, it counts the roster as complete only up to the time of the first read", async () => {
+  test("if sync combines two reads of the roster, it marks the roster as complete up to the time of the first read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     const readAt: string[] = [];
     const swap = (first: number, second: number) => {
@@ -70,8 +70,8 @@ describe("sync roster", () => {
     };
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "1") readAt.push(at(brand.now()));
-      // During each read, a host on the second page trades places with a host on the first page, so the read misses one
-      // of them.
+      // During each read, a host on the second page trades places with a host on the first page, so each read misses
+      // one of them.
       if (path === "/roster" && query.page === "2") swap(20 - readAt.length, 19 + readAt.length);
       return undefined;
     };
@@ -168,13 +168,13 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("gifts")).toHaveLength(60);
   });
 
-  test("sync exits with code 8 if the first response indicates more records but the API rejects every page request", async () => {
+  test("sync exits with code 8 if the first response indicates further pages but the API rejects all requests for them", async () => {
     const brand = makeBrand({ gifts: [{ title: "without ID" } as never, ...gifts] });
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
     expect(code).toBe(8);
     expect(err).toContain("25 distinct records were read, but the API counts 61");
-    // In an incomplete list, the position of a record does not identify it.
+    // A record's position does not identify it if the list is incomplete.
     expect(brand.mirrored("gifts")).toEqual(
       gifts
         .slice(0, 24)
@@ -206,7 +206,7 @@ describe("a list with undocumented pagination", () => {
     expect(new Set(stored.map(({ title }) => title)).size).toBe(46);
   });
 
-  test("sync stores numeric IDs as strings, and exits with code 7 if a double cannot represent an ID", async () => {
+  test("sync stores numeric IDs as strings, and exits with code 7 if an ID is too large for a double", async () => {
     const brand = makeBrand({ codes: [openRecord(7), openRecord(9_007_199_254_740_991)] });
     await brand.run("sync codes");
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
@@ -220,7 +220,7 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("codes")).toEqual(["7", "9007199254740991"]);
   });
 
-  test("sync exits with code 7 if a double cannot represent the ID of a nested object", async () => {
+  test("sync exits with code 7 if a nested object has an ID that a double cannot represent", async () => {
     const brand = makeBrand({});
     brand.before = ({ path }) =>
       path === "/codes"
@@ -250,7 +250,7 @@ describe("a list with undocumented pagination", () => {
 
 describe("implausible removals", () => {
   test.each(["roster", "gifts"] as const)(
-    "if the API returns an empty list of %s, sync removes no records unless --accept-removals is given",
+    "if the API returns an empty list for %s, sync removes no records unless --accept-removals is given",
     async (list) => {
       const brand = makeBrand({ roster: members.slice(0, 3), gifts: gifts.slice(0, 3) });
       await brand.run(`sync ${list}`);
@@ -286,7 +286,7 @@ describe("implausible removals", () => {
     },
   );
 
-  test("if sync removes no records because too many are absent, the absent records stay marked as missing until the API returns them", async () => {
+  test("if sync holds back removals, the absent records stay marked as missing until the API returns them", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -300,7 +300,7 @@ describe("implausible removals", () => {
 describe("a list whose order changes", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
-  test("sync merges several reads of a list whose order changes, and verifies the list", async () => {
+  test("if a list's order changes during each read, sync merges several reads and verifies the list", async () => {
     const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
       expect(await runNextDay(brand, "sync roster")).toMatchObject({
@@ -314,7 +314,7 @@ describe("a list whose order changes", () => {
   });
 });
 
-test("sync stores a list that changes during every read, but removes nothing", async () => {
+test("sync stores a list that changes during each read, but removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -345,7 +345,7 @@ describe("a list's totals in `sync_runs`", () => {
     return { api_total, mirror_total, differing };
   };
 
-  test("after sync has read a complete list, its row contains the same number of records for the API and the mirror", async () => {
+  test("after a complete read of a list, the sync's row contains equal record counts for the API and the mirror", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
@@ -355,7 +355,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("if sync removes no records because too many are absent, its row still contains the numbers of records in the API and the mirror", async () => {
+  test("if sync holds back removals, its row still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);
@@ -365,7 +365,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("if a list changes during every read, the row of the sync still contains the numbers of records in the API and the mirror", async () => {
+  test("if a list changes during each read, the sync's row still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

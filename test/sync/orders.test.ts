@@ -47,7 +47,7 @@ describe("the first sync", () => {
     other.close();
   });
 
-  test("later syncs never read orders dated before the --since of the first sync", async () => {
+  test("later syncs never read orders dated before the first sync's --since", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders --since 2026-11-01");
     const stored = brand.mirrored().length;
@@ -152,7 +152,7 @@ describe("syncs after the first sync", () => {
     expect(err).toContain("returned no daily totals");
   });
 
-  test("sync reads 450 orders that were added with old dates in one run, even without daily totals", async () => {
+  test("even without daily totals, sync reads 450 newly added orders with old dates in one run", async () => {
     const brand = makeBrand({ variants: { dailyTotals: "absent" } });
     await brand.run("sync orders");
     brand.data.orders = ordersBefore(noon - 40 * day, 450, 6 * hour);
@@ -207,7 +207,7 @@ describe("syncs after the first sync", () => {
 });
 
 describe("implausible removals", () => {
-  test("sync removes more than half of a list of over 20 orders only with --accept-removals", async () => {
+  test("sync does not remove more than half of a list of over 20 orders unless --accept-removals is given", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
@@ -227,7 +227,7 @@ describe("implausible removals", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("run `brandapi sync orders --accept-removals`")]);
   });
 
-  test("sync removes all orders in a short list only with --accept-removals", async () => {
+  test("sync does not remove all orders in a short list unless --accept-removals is given", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -246,8 +246,8 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { requests, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders take one, and the day that each run reads only partly
-    // takes at most two.
+    // The remaining orders take six requests, newer orders take one, and the day that both runs read in part takes at
+    // most two.
     expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(9);
     expect(err).toContain("resuming an interrupted sync");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
@@ -283,7 +283,7 @@ describe("an interrupted run", () => {
     expect([rows_read, rows_new]).toEqual([brand.mirrored().length, brand.mirrored().length]);
   });
 
-  test("a killed sync leaves only complete responses in the mirror, and the next run reads the rest", async () => {
+  test("after a killed sync, the mirror contains only complete responses, and the next run reads the remaining orders", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.killed("sync orders", (request) => readsOrders(request) && ++page === 7);
@@ -293,7 +293,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("before sync removes records that an interrupted run did not find, it requests them again", async () => {
+  test("sync requests the records that an interrupted run did not find again before it removes them", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);
@@ -351,7 +351,7 @@ describe("syncs of a date range", () => {
   });
 });
 
-test("sync reads all library files even though the API excludes the end of a date range", async () => {
+test("sync reads all library files even though the API treats the end of a date range as exclusive", async () => {
   const files = Array.from({ length: 130 }, (_, n) => fileAt(`f${n}`, noon - hour - n * 30 * minute));
   const brand = makeBrand({ content: files });
   const { requests } = await brand.run("sync content");
@@ -366,7 +366,7 @@ test("sync reads all library files even though the API excludes the end of a dat
   expect(brand.mirrored("content")).toHaveLength(129);
 });
 
-test("the interval that sync stores with each change contains the time at which the record changed in the API", async () => {
+test("the time span that sync stores with each change includes the moment at which the record changed in the API", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   const seen = brand.now();
@@ -382,7 +382,7 @@ test("the interval that sync stores with each change contains the time at which 
   expect(change && change.from <= at(happened) && change.to >= at(happened)).toBe(true);
 });
 
-test("sync does not mention daily totals if the API denies access to orders", async () => {
+test("sync prints nothing about daily totals if the API denies access to orders", async () => {
   const brand = makeBrand();
   brand.before = ({ path }) =>
     path === "/orders" || path.startsWith("/analytics") ? { status: 402 } : undefined;

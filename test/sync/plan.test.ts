@@ -13,7 +13,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
-/** The bounds of ranges are days, numbered from 0 to 1000. */
+/** Ranges start and end on days, numbered from 0 to 1000. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), requestedAt: now - day, runId });
 const before = (given: Partial<PlanState>): PlanState => ({
@@ -147,7 +147,7 @@ test.each(table)("planned dates of a sync: %s", (_, given, options, ranges, gaps
   expect(planned.gaps).toEqual(gaps);
 });
 
-test("a sync re-reads date ranges with faulty records only within its planned dates, but verify --repair re-reads all these ranges", () => {
+test("sync re-reads a date range with faulty records only if it is within the planned dates, but verify --repair re-reads every such range", () => {
   const given = before({
     coverage: [read(first, 999)],
     faultySlices: [days(500, 501), days(990, 991)],
@@ -160,14 +160,14 @@ test("a sync re-reads date ranges with faulty records only within its planned da
   expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
-test("a planned sync starts at the oldest date to read or, if there is nothing to read, at the --since of the first sync", () => {
+test("a planned sync starts at the oldest date to read, or at the first sync's --since if no dates have to be read", () => {
   const given = before({ coverage: [read(900, 1000)], floor: 900 * day, finishedUntil: 999 * day - 1 });
   expect(plan(given, {}).since).toBe(969 * day);
   expect(plan({ ...given, faultySlices: [days(950, 951)] }, { allFaulty: true }).since).toBe(950 * day);
   expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
 });
 
-test("a sync plans to re-read the days of records that an earlier run no longer found, or all dates if any of these records has no readable date", async () => {
+test("if an earlier run no longer found some records, sync plans to re-read their days, or all dates if one of the records has no readable date", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>
@@ -184,7 +184,7 @@ test("`subtractWindow` returns -Infinity only if the result would be before the 
   expect(subtractWindow(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test("changed days that are adjacent or fit on one page are read together, and the least recently read days come first", async () => {
+test("sync reads changed days together if they are adjacent or fit on one page, starting with the least recently read days", async () => {
   const mirror = await makeMirror();
   for (const [at, count] of [
     [101, 60],

@@ -17,7 +17,7 @@ const faultyOn = (number: number, id = `faulty${number}`): ListedOrder => ({
   record: { ...orderAt(id, null), order_date: "soon" } as unknown as ListedOrder["record"],
 });
 
-/** Returns the bounds of ranges as day numbers. */
+/** Converts the ends of ranges to day numbers. */
 function toDays(ranges: readonly { from: number; to: number }[]) {
   return ranges.map(({ from, to }) => [(from - firstDay) / day, (to + 1 - firstDay) / day - 1]);
 }
@@ -91,14 +91,14 @@ test("readByPage does not re-read the halves of a date range if the API counts a
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-test("readByPage marks the entire date range as faulty if the request budget is used up before it has found the day of an unreadable date", async () => {
+test("readByPage marks the entire date range as faulty if the request budget runs out before the day of an unreadable date is found", async () => {
   const { requests, run } = await makeDatedRun([...spread, faultyOn(6)]);
   await readByPage(run, days(0, 9), new Budget(run.api, 2));
   expect(faultyDays(run)).toEqual([[0, 9]]);
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-/** Responds to counts with the given number of records for each range, and to lists without any. */
+/** Returns the given record count for each range, and empty lists. */
 const withCounts = (counts: (from: number, to: number) => number) => ({
   respond: (_: unknown, { end_date, per_page, start_date }: Record<string, unknown>) => {
     const [[from = 0, to = 0] = []] = toDays([
@@ -159,7 +159,7 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
-test("readByPage stops after the part of a date range in which the request budget is used up", async () => {
+test("if the request budget runs out, readByPage stops after the current part of the date range", async () => {
   const counts = withCounts((from, to) => (to - from > 3 ? 2_001 : 1_500));
   const { requests, run } = await makeDatedRun([], counts);
   expect(await readByPage(run, days(0, 7), new Budget(run.api, 4))).toBe(dayAt(4));

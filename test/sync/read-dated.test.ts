@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test("after reads that leave gaps between dates, readDated reports the start of the dates after the newest gap as `covered_from`", async () => {
+test("if gaps remain between the dates that were read, `covered_from` in readDated's result is the end of the newest gap", async () => {
   const mirror = await makeMirror();
   const read = async (since: number, until: number) => {
     const { run } = await makeDatedRun(listed, { mirror, options: { since, until } });
@@ -43,7 +43,7 @@ test("after reads that leave gaps between dates, readDated reports the start of 
   expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, isLimitedToCounts: false });
 });
 
-test("readDated counts and requests each page only once, even if every response arrives late", async () => {
+test("readDated counts and requests each page once, even if all responses are delayed", async () => {
   const readLate = async (orders: typeof listed) => {
     const { requests, run } = await makeDatedRun(orders);
     await readDated({ ...run, clock: { ...run.clock, sleep: async () => {} }, resource: withoutTotals });
@@ -52,12 +52,12 @@ test("readDated counts and requests each page only once, even if every response 
   expect((await readLate(listed)).rows).toEqual([120]);
   const sameSecond = Array.from({ length: 130 }, (_, n) => listedAt(`same${n}`, noon - hour));
   const { requests, rows } = await readLate([...sameSecond, ...listed]);
-  // One page of the orders from the same second is read twice.
+  // One of the pages with orders from the same second is read twice.
   expect(rows).toEqual([350]);
   expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
 });
 
-test("if a response contains a record without an ID, readDated fails and keeps the records of earlier responses", async () => {
+test("if a response contains a record without an ID, readDated fails but keeps the records from earlier responses", async () => {
   const withoutId = listed.map((one, n) =>
     n === 110 ? { ...one, record: { order_date: at(one.at) } } : one,
   );
@@ -66,7 +66,7 @@ test("if a response contains a record without an ID, readDated fails and keeps t
   expect(run.mirror.selectValues("SELECT rows_read FROM sync_runs")).toEqual([100]);
 });
 
-test("readDated returns the total number of records in the API and in the mirror, and the number of differing counts", async () => {
+test("readDated returns the record counts of the API and the mirror, and the number of counts that differ", async () => {
   const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
   const result = await readDated({ ...run, resource: withoutTotals });
   expect(result.columns).toEqual({ api_total: 121, mirror_total: 121, differing: 0, covered_from: null });

@@ -9,13 +9,13 @@ import { describeIncompleteList, groupByResponse, readList } from "../../src/syn
 import type { ResourceRun } from "../../src/sync/run.js";
 import type { Json } from "../../src/util/json-value.js";
 
-/** A response: its `total_items` and its records, which are objects or IDs. */
+/** A response: `total_items`, followed by the records, which are objects or IDs. */
 type Page = [total: number, ...records: Json[]];
 type Request = Parameters<ApiClient["get"]>[1];
 
 /**
- * Creates a run whose API returns the given readings of a list, one after the other, and then the last one again. Each
- * request takes one millisecond.
+ * Creates a run. On each read of the list, the API returns the next of the given results, and repeats the last one.
+ * Each request takes one millisecond.
  */
 function makeRun(
   readings: readonly (readonly Page[])[],
@@ -52,7 +52,7 @@ const duplicate: Page[] = [
   [4, "a", "b"],
   [4, "b", "c"],
 ];
-/** Readings of a list in random order. Each returns the first record twice, and one other record. */
+/** Reads of a list in random order. Each read returns the first record twice, and one other record. */
 const randomReadings = (count: number, total: number): Page[][] =>
   Array.from({ length: count }, (_, n): Page[] => [[total, "a", "a", `b${n}`]]);
 
@@ -62,7 +62,7 @@ const lists: [
   expected: { readings: number; records: number; isComplete: boolean; repeated?: string[] },
 ][] = [
   [
-    "once if the first reading contains as many records as the API counts",
+    "once if the first read returns as many records as the API counts",
     [
       [
         [4, "a", "b"],
@@ -83,7 +83,7 @@ const lists: [
     { readings: 2, records: 3, isComplete: true },
   ],
   [
-    "until its readings together contain all records",
+    "until its reads together return all records",
     [
       duplicate,
       [
@@ -94,17 +94,17 @@ const lists: [
     { readings: 2, records: 4, isComplete: true },
   ],
   [
-    "again if its length has changed, even if both readings together contain all records",
+    "again if its length has changed, even if both reads together return all records",
     [[[4, "a", "b"]], [[3, "b", "c"]], [[3, "a", "b", "c"]]],
     { readings: 3, records: 3, isComplete: true },
   ],
   [
-    "at most three times, and reports the IDs that every reading repeats",
+    "at most three times, and reports the IDs that every read repeats",
     [duplicate],
     { readings: 3, records: 3, isComplete: false, repeated: ["b"] },
   ],
   [
-    "that repeats an ID, and does not report the ID if the list changes its order between readings",
+    "that repeats an ID, and does not report the ID if the list changes its order between reads",
     [
       duplicate,
       [
@@ -115,7 +115,7 @@ const lists: [
     { readings: 4, records: 3, isComplete: false },
   ],
   [
-    "that repeats an ID, and does not report the ID if the list changes its length between readings",
+    "that repeats an ID, and does not report the ID if the list changes its length between reads",
     [duplicate, [[5, "a", "b", "b", "c"]], duplicate],
     { readings: 3, records: 3, isComplete: false },
   ],
@@ -125,22 +125,22 @@ const lists: [
     { readings: 3, records: 3, isComplete: false },
   ],
   [
-    "until it is complete if its length stays the same and at least one of three readings finds new records",
+    "until it is complete if its length stays the same and at least one of three reads finds new records",
     randomReadings(8, 9),
     { readings: 8, records: 9, isComplete: true },
   ],
   [
-    "at most twelve times, even if every reading finds new records",
+    "at most twelve times, even if every read finds new records",
     randomReadings(20, 21),
     { readings: 12, records: 13, isComplete: false },
   ],
   [
-    "until three readings in a row have found no new records",
+    "until three consecutive reads have found no new records",
     [...randomReadings(4, 21), ...randomReadings(1, 21)],
     { readings: 7, records: 5, isComplete: false },
   ],
   [
-    "at most three times if its length changes while readings find new records",
+    "at most three times if its length changes while reads find new records",
     [[[9, "a", "b"]], [[8, "a", "c"]], [[9, "a", "d"]], [[9, "a", "e"]]],
     { readings: 3, records: 4, isComplete: false },
   ],
@@ -157,7 +157,7 @@ test.each(lists)("readList reads a list %s", async (_, readings, { repeated = []
   }).toEqual({ ...expected, repeated });
 });
 
-test("readList re-reads a complete list from which a mirrored record is absent, and merges both readings", async () => {
+test("if a mirrored record is absent from a complete list, readList re-reads the list and merges both reads", async () => {
   const changed = { id: "b", refund_amount: 5 };
   const { countReadings, run } = makeRun([[[2, "a", "b"]], [[2, changed, "c"]]]);
   const list = await readList(run, { mirroredKeys: ["c"] });
@@ -170,7 +170,7 @@ test("readList re-reads a complete list from which a mirrored record is absent, 
   ]);
 });
 
-test("readList re-reads a complete list that lacks a record from an earlier, incomplete reading", async () => {
+test("readList re-reads a complete list that lacks a record from an earlier, incomplete read", async () => {
   const incomplete: Page[] = [
     [4, "a", "b"],
     [3, "c"],
@@ -186,7 +186,7 @@ test("readList re-reads a complete list that lacks a record from an earlier, inc
   expect([...list.records.keys()].sort()).toEqual(["a", "b", "c", "d"]);
 });
 
-test("readList reads a complete list once if it contains all mirrored records", async () => {
+test("readList reads a complete list only once if the list contains all mirrored records", async () => {
   const { countReadings, run } = makeRun([[[2, "a", "b"]]]);
   await readList(run, { mirroredKeys: ["b"] });
   expect(countReadings()).toBe(1);
@@ -224,7 +224,7 @@ test.each([
   expect([...records.values()].map(({ record }) => record)).toMatchObject([{ copy: kept }]);
 });
 
-test("readList counts identical records without an ID separately within one response, but not across responses", async () => {
+test("readList counts identical records without an ID separately if they are in the same response, but not if they are in different responses", async () => {
   const anonymous = { points: 5 };
   const { run } = makeRun([
     [

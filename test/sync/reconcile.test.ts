@@ -15,7 +15,7 @@ type Respond = NonNullable<Options["respond"]>;
 const makeOrders = (count: number, fields = {}): ListedOrder[] =>
   Array.from({ length: count }, (_, n) => listedAt(`o${n}`, from + n * hour, fields)).reverse();
 
-/** Syncs the orders, and returns a run that has read nothing yet while the API responds as `options` describe. */
+/** Syncs the orders, and returns a new run that has read nothing yet. The API then responds as `options` specify. */
 async function makeReadRun(
   before: readonly ListedOrder[],
   after: readonly ListedOrder[],
@@ -39,7 +39,7 @@ test("reconcile sends only four requests for counts if all counts agree", async 
   expect(result).toMatchObject({ hasUnreachable: false, ignoresAmounts: false });
 });
 
-test("reconcile bisects a date range with a wrong count until the wrong part can be read with at most two requests", async () => {
+test("reconcile bisects a date range whose count differs until two requests are enough to read the differing part", async () => {
   const listed = makeOrders(600);
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);
@@ -48,7 +48,7 @@ test("reconcile bisects a date range with a wrong count until the wrong part can
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
 
-test("reconcile re-reads the entire range if the newest record of its newer half has an unreadable date", async () => {
+test("reconcile re-reads the entire range if the newest record in the range's newer half has an unreadable date", async () => {
   const listed = makeOrders(600);
   const odd = { at: noon, record: { id: "odd", order_date: "soon" } };
   const respond: Respond = (matching, query) =>
@@ -59,7 +59,7 @@ test("reconcile re-reads the entire range if the newest record of its newer half
   expect(coverage.every(({ runId }) => runId === run.runId)).toBe(true);
 });
 
-test("reconcile bisects a date range with few mirrored records if the API counts many records in it", async () => {
+test("reconcile bisects a date range for which the API counts many records, even if the mirror contains only a few", async () => {
   const [newest, ...others] = makeOrders(300);
   const oldest = others.slice(-9);
   const { requests, run } = await makeReadRun(
@@ -80,7 +80,7 @@ test("reconcile re-reads a date range at most four times if its count still diff
   expect(requests.filter((query) => !isCount(query))).toHaveLength(4);
 });
 
-test("reconcile re-reads nothing if the counts have used up the request budget", async () => {
+test("reconcile re-reads nothing if count requests have used up the request budget", async () => {
   const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), {
     options: { rereadRequests: 3 },
   });
@@ -102,7 +102,7 @@ test("reconcile stops re-reading when the request budget is used up, even if oth
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
-test("if the API returns a record with an unexpected date with a count, reconcile reports that date", async () => {
+test("if the response to a count request contains a record with an unexpected date, reconcile reports that date", async () => {
   const odd = { at: from, record: { id: "odd", order_date: "soon" } };
   const respond: Respond = (matching, query) =>
     isCount(query) && !query.status ? [odd, ...matching.slice(1)] : matching;
@@ -112,7 +112,7 @@ test("if the API returns a record with an unexpected date with a count, reconcil
   );
 });
 
-/** Responds to counts of refunded orders with the given number of orders. */
+/** Returns the given number as the count of refunded orders. */
 const countRefunded =
   (count: () => number): Respond =>
   (matching, { status }) =>
@@ -129,7 +129,7 @@ test("reconcile stops comparing the count of a status filter if it still differs
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
-test("reconcile continues to compare the count of a status filter if the API's count changes while the range is re-read", async () => {
+test("reconcile continues to compare the count of a status filter if that count changes while the range is re-read", async () => {
   let count = 0;
   const respond = countRefunded(() => {
     count = (count % 3) + 1;
@@ -142,7 +142,7 @@ test("reconcile continues to compare the count of a status filter if the API's c
   expect([...run.state.ignoredFilters()]).toEqual([]);
 });
 
-test("reconcile warns if the API counts more records without a date range than in all date ranges", async () => {
+test("reconcile warns if the API counts more records in total than in all date ranges combined", async () => {
   const respond: Respond = (matching, { end_date, start_date }) =>
     start_date === undefined && end_date === undefined ? [...matching, ...makeOrders(2)] : matching;
   const { run, warnings } = await makeReadRun(makeOrders(5), makeOrders(5), { respond });
@@ -162,7 +162,7 @@ test("reconcile warns if the API counts more records without a date range than i
   expect((await reconcile(run, null)).hasUnreachable).toBe(false);
 });
 
-test("reconcile does not report records as unreachable if they were added after the first count", async () => {
+test("reconcile does not report a record as unreachable if it was added after the API's first count", async () => {
   let hasNew = false;
   const respond: Respond = (matching, { end_date, start_date, status }) => {
     hasNew ||= start_date === undefined && end_date === undefined;

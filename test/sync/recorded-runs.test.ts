@@ -43,7 +43,7 @@ describe("a run's row in `sync_runs`", () => {
     expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
-  test("endRun stores that the API denies access to a resource, but not that it rejects the API key or the IP address", async () => {
+  test("endRun stores that the API denies access to a resource, but not that the API rejects the key or the IP address", async () => {
     const mirror = await makeMirror();
     const end = (failureScope: FailureScope) => {
       const error = new Forbidden("denied", { failureScope });
@@ -53,7 +53,7 @@ describe("a run's row in `sync_runs`", () => {
     expect([end("command"), end("resource")]).toEqual([undefined, "denied"]);
   });
 
-  test("if the mirror cannot be written, endRun throws the run's own error or, without one, the error of the mirror", async () => {
+  test("if writing to the mirror fails, endRun throws the run's error or, if the run succeeded, the write error", async () => {
     const mirror = await makeMirror();
     const run = startRun(sessionOf(mirror), orders, task);
     mirror.db.exec("CREATE TRIGGER full BEFORE UPDATE ON sync_runs BEGIN SELECT RAISE(ABORT, 'full'); END");

@@ -19,7 +19,7 @@ async function request(data: unknown, { hasSource = true } = {}) {
 
 const point = (date: string, orders: number, revenue = 0) => ({ date, orders, revenue, subtotal_revenue: 0 });
 
-test("requestDailyTotals returns the totals of all days with orders or amounts", async () => {
+test("requestDailyTotals returns the totals for all days with orders or amounts", async () => {
   const timeseries = [
     point("2026-11-01", 0),
     point("2026-11-02", 3),

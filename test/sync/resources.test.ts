@@ -19,14 +19,14 @@ import { makeMirror, writeRead } from "../support/mirror.js";
 const named = (matches: (resource: (typeof resources)[number]) => boolean) =>
   allResources.filter(matches).map(({ name }) => name);
 
-test("commands accept resource names such as analytics-hosts and analytics_clicks, but not survey-results, which belong to surveys", () => {
+test("commands accept analytics-hosts and analytics_clicks as resource names, but not survey-results, which is part of surveys", () => {
   expect(findResource("analytics_clicks")?.name).toBe("analytics-clicks");
   expect(findResource("analytics-hosts")?.name).toBe("analytics-hosts");
   expect([findResource("survey-results"), findResource("order")]).toEqual([undefined, undefined]);
   expect([syncingResource(surveyResults), syncingResource(orders)]).toEqual([surveys, orders]);
 });
 
-test("resources have the expected date columns, status filters, details, and ways to read them", () => {
+test("each resource has the expected date column, status filters, details and read strategy", () => {
   expect(named(acceptsDates)).toEqual(["orders", "content", "analytics-clicks"]);
   expect(named(mergesDetails)).toEqual(["opportunities"]);
   expect(named((resource) => detailsResource(resource) !== null)).toEqual(["surveys"]);
@@ -101,7 +101,7 @@ test.each([
 
 type FieldTypes = { [name: string]: string | FieldTypes };
 
-/** Returns the type of each field that appears in the records. Fields that are declared as JSON are not examined. */
+/** Returns the type of each field in the records. Fields that are declared as JSON are not examined. */
 function typesIn(records: readonly unknown[], fields: readonly Field[]): FieldTypes {
   const objects = records.filter(isObject);
   const names = new Set(objects.flatMap((object) => Object.keys(object)));
@@ -120,7 +120,7 @@ function typesIn(records: readonly unknown[], fields: readonly Field[]): FieldTy
           field.discoversColumns ? Object.fromEntries(Object.entries(types).filter(isDeclared)) : types,
         ];
       }
-      // Amounts can be whole numbers in all records.
+      // Amounts may happen to be integers in all records.
       return [name, field?.kind === "scalar" && field.isAmount ? "number" : typeOf(values)];
     }),
   );
@@ -163,7 +163,7 @@ test("the declared fields and types of each resource match the records that the 
   }
 });
 
-test("sync records no change if only the signature in a record's URL is new, but records a change if the path is new", async () => {
+test("sync records a change if the path of a record's URL is new, but not if only the URL's signature is new", async () => {
   const mirror = await makeMirror();
   const write = (url: string) => {
     const host = { id: "h1", profile_photo: url };

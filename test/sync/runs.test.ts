@@ -35,7 +35,7 @@ const scopesBut = (...without: string[]) =>
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("a sync of several resources", () => {
-  test("sync reads the smallest resources first, and --json prints one object per run", async () => {
+  test("sync reads the smallest resources first, and prints one object per resource with --json", async () => {
     const brand = makeBrand(lists());
     const { code, lines } = await synced(brand);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe("a sync of several resources", () => {
     expect((await brand.run("sync roster")).code).toBe(7);
   });
 
-  test("sync warns of values with unexpected types", async () => {
+  test("sync warns about values with unexpected types", async () => {
     const [order] = lists().orders;
     const brand = makeBrand({ orders: [{ ...order, currency: 7 } as never] });
     expect((await brand.run("sync orders")).err).toContain("warning: orders: unexpected types in 1 record:");
@@ -179,7 +179,7 @@ describe("denied access", () => {
       expect((await brand.run("status --max-age 26h")).code).toBe(0);
     });
 
-    test("if the API denied access to a resource and a later run failed, status prints both errors", async () => {
+    test("if the API has denied access to a resource and a later run has failed, status prints both errors", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -251,7 +251,7 @@ describe("denied access", () => {
     expect((await brand.run("status --max-age 26h")).code).toBe(0);
   });
 
-  test("if the API denies access to a resource in the middle of a run, a later sync resumes the read", async () => {
+  test("if the API denies access to a resource in the middle of a run, a later sync continues from that point", async () => {
     const brand = makeBrand(lists());
     let page = 0;
     const isThird = (request: SentRequest) => readsOrders(request) && ++page === 3;
@@ -265,7 +265,7 @@ describe("denied access", () => {
 });
 
 describe("outages and rejected keys", () => {
-  test("sync waits only once for an API that stops responding, and lists the skipped resources", async () => {
+  test("if the API stops responding, sync waits only once, and then lists the skipped resources", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/gifts"), () => {
       brand.before = () => ({ status: 503 });
@@ -346,7 +346,7 @@ describe("a sync with --until", () => {
   const success = async (brand: TestBrand) =>
     JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
 
-  test("if sync --until has nothing to read, status does not report it as the last successful sync", async () => {
+  test("status does not report a `sync --until` that had nothing to read as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.run("sync orders");
     const before = await success(brand);

@@ -9,13 +9,13 @@ import { type ListedOrder, listedAt, makeDatedRun } from "./dated-run.js";
 const date = noon - 10 * day;
 const slice = dayRange(utcDay(date));
 
-/** Returns an order that the API lists for `date`, although its own date is different or unreadable. */
+/** Returns an order that the API lists for `date`, although the order's own date is different or unreadable. */
 const misdated = (id: string, order_date: string | null): ListedOrder => ({
   at: date,
   record: { ...orderAt(id, null), order_date } as ListedOrder["record"],
 });
 
-test("readSlice returns the valid records separately from duplicates and records with wrong dates, and describes the first of the latter", async () => {
+test("readSlice separates valid records from faulty ones (duplicates and records with wrong dates), and describes the first fault", async () => {
   const listed = [
     listedAt("a", date),
     misdated("b", "soon"),
@@ -34,7 +34,8 @@ test("readSlice returns the valid records separately from duplicates and records
 });
 
 /**
- * Syncs the slice and the day before it while the API lists `before`, and then the slice while the API lists `after`.
+ * Syncs the slice and the preceding day while the API lists `before`, and then re-syncs the slice while the API lists
+ * `after`.
  */
 async function resync(before: readonly ListedOrder[], after: readonly ListedOrder[]) {
   const mirror = await makeMirror();
@@ -65,12 +66,12 @@ test.each([
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
 });
 
-test("if the API returns a new record for a date range that does not contain its date, storeSlice marks it as missing, and records no change", async () => {
+test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, and records no change", async () => {
   const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
   expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
 });
 
-test("if the API returns a copy of a mirrored record with an older date, storeSlice does not store it, and marks it as faulty if the date is unexpected", async () => {
+test("if the API returns a mirrored record with an older date, storeSlice keeps the stored copy, and marks the record as faulty if the older date is unexpected", async () => {
   const before = [order, listedAt("b", date + 2 * day), listedAt("c", date + 2 * day)];
   const mirror = await makeMirror();
   const { run: first } = await makeDatedRun(before, { mirror });
@@ -81,7 +82,7 @@ test("if the API returns a copy of a mirrored record with an older date, storeSl
   expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports a date range as never settled if its list changed during every read, unless the list contains duplicate IDs", async () => {
+test("storeSlice reports a date range as never settled if the range's list changed during each read, unless the list contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect(settled.unsettledSlices).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
@@ -115,7 +116,7 @@ test.each([
   },
 );
 
-test("the description of faulty records counts records without a readable date, even if no date range is faulty", async () => {
+test("the description of faulty records includes the number of records without a readable date, even if no date range is faulty", async () => {
   const { run } = await makeDatedRun([]);
   run.mirror.transaction(() => run.writer.write([misdated("b", "soon").record], { requestedAt: noon }));
   expect(describeFaultySlices(run)).toBe("1 record without a readable date");
