@@ -149,26 +149,37 @@ interface ExportSelection extends DateFilter, Pick<RowSelection, "columns" | "wh
   asOfMs: number | undefined;
 }
 
-/** Checks the tables and the selection against the mirror, warns about missing data, and opens the tables. */
+/** Opens the tables, as of an earlier time if requested. Warns about missing data. */
 function openTables(names: readonly string[], selection: ExportSelection, session: ReadSession): RowSources {
-  const { asOfMs, columns, includeRemoved, limit, since, until, where } = selection;
+  const { rowSelections, readNames } = resolveSelection(names, selection, session);
+  warnAboutUnreadTables(session, readNames);
+  warnAboutPartialTables(session, readNames);
+  // The checks and warnings above are about the present data, which `useDataAsOf` hides.
+  if (selection.asOfMs !== undefined) useDataAsOf(session, readNames, selection.asOfMs);
+  // The argument `<table...>` requires at least one table.
+  return rowSelections.map(openRows) as [RowSource, ...RowSource[]];
+}
+
+/**
+ * Checks the selection against the mirror.
+ * @returns the rows to read from each table, and the names of all tables and views that the export reads
+ */
+function resolveSelection(
+  names: readonly string[],
+  { asOfMs, columns, includeRemoved, limit, since, until, where }: ExportSelection,
+  session: ReadSession,
+): { rowSelections: RowSelection[]; readNames: string[] } {
   const { mirror } = session;
   const tables = resolveTables(names, mirror, includeRemoved);
   for (const table of tables) checkColumns(mirror, table, columns ?? []);
   if (asOfMs !== undefined) checkHistory(names);
-  const datedTables = selectDatedTables(tables, selection);
-  const whereTables = where === undefined ? [] : resolveWhereTables(where, tables, asOfMs, session);
-  const readNames = [...new Set([...names, ...whereTables])];
-  warnAboutUnreadTables(session, readNames);
-  warnAboutPartialTables(session, readNames);
-  // The checks and warnings above are about the present data, which `useDataAsOf` hides.
-  if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
-  const sources = tables.map((table) => {
+  const datedTables = selectDatedTables(tables, { since, until });
+  const whereNames = where === undefined ? [] : resolveWhereTables(where, tables, asOfMs, session);
+  const rowSelections = tables.map((table) => {
     const range = datedTables.includes(table) ? { since, until } : {};
-    return openRows({ mirror, table, columns, where, limit, ...range });
+    return { mirror, table, columns, where, limit, ...range };
   });
-  // The argument `<table...>` requires at least one table.
-  return sources as [RowSource, ...RowSource[]];
+  return { rowSelections, readNames: [...new Set([...names, ...whereNames])] };
 }
 
 /** @throws UsageError if a flag that applies only to `--delta` was passed without it */
