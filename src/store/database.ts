@@ -1,6 +1,6 @@
 import type { Database, RunResult, Statement } from "better-sqlite3";
 import { MirrorUnusable } from "../errors.js";
-import { loadSqlite } from "../util/sqlite.js";
+import { loadSqlite, type SqliteConstructor } from "../util/sqlite.js";
 import { errorCode } from "../util/system-errors.js";
 import { formatInstant } from "../util/timestamps.js";
 import { checkMirrorPath, checkNotReplaced, readFileId, readIntoMemory } from "./mirror-files.js";
@@ -186,37 +186,47 @@ export function writeJsonInfo(mirror: Mirror, name: InfoName, value: object | nu
 export async function connect(path: string, { readonly = false } = {}): Promise<Mirror> {
   checkMirrorPath(path);
   const Sqlite = await loadSqlite();
-  const open = (source: string | Buffer): Mirror => {
-    const fileId = readFileId(path);
-    const db = new Sqlite(source, { readonly, fileMustExist: true, timeout: busyMs });
-    try {
-      // Keep temporary data in memory, because a read-only system may have no writable folder for it.
-      db.pragma("temp_store = MEMORY");
-      // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
-      db.pragma("foreign_keys = OFF");
-      // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs
-      // to a different mirror, so check this after the read.
-      db.pragma("schema_version");
-      checkNotReplaced({ fileId, path });
-      const mirror = new Mirror(db, path, fileId);
-      checkIsMirror(mirror);
-      return mirror;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  };
   try {
-    return open(path);
-  } catch (error) {
-    if (!readonly || !/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error)))
-      throw explainOpenError(error, path) ?? error;
-  }
-  // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
-  try {
-    return open(readIntoMemory(path));
+    return readonly ? openForReading(Sqlite, path) : openDatabase(Sqlite, path, { source: path });
   } catch (error) {
     throw explainOpenError(error, path) ?? error;
+  }
+}
+
+/** Opens a mirror read-only. If its folder is read-only, loads the file into memory. */
+function openForReading(Sqlite: SqliteConstructor, path: string): Mirror {
+  try {
+    return openDatabase(Sqlite, path, { source: path, readonly: true });
+  } catch (error) {
+    // In WAL mode, SQLite needs `-wal` and `-shm` files, which it cannot create in a read-only folder.
+    if (!/^SQLITE_(CANTOPEN|READONLY)/.test(errorCode(error))) throw error;
+    return openDatabase(Sqlite, path, { source: readIntoMemory(path), readonly: true });
+  }
+}
+
+/** @param options.source the path or the content of the file */
+function openDatabase(
+  Sqlite: SqliteConstructor,
+  path: string,
+  { source, readonly = false }: { source: string | Buffer; readonly?: boolean },
+): Mirror {
+  const fileId = readFileId(path);
+  const db = new Sqlite(source, { readonly, fileMustExist: true, timeout: busyMs });
+  try {
+    // Keep temporary data in memory, because a read-only system may have no writable folder for it.
+    db.pragma("temp_store = MEMORY");
+    // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
+    db.pragma("foreign_keys = OFF");
+    // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs
+    // to a different mirror, so check this after the read.
+    db.pragma("schema_version");
+    checkNotReplaced({ fileId, path });
+    const mirror = new Mirror(db, path, fileId);
+    checkIsMirror(mirror);
+    return mirror;
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 

@@ -104,6 +104,14 @@ export async function openMirrorForReading(path: string, options: MigrationOptio
   mirror.db.close();
   if (version === "none")
     throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
+  await checkMigratable(path);
+  const migrated = await openMirror(path, options);
+  migrated.db.close();
+  return await connect(path, { readonly: true });
+}
+
+/** @throws MirrorUnusable if the file is read-only; MirrorBusy if an older version of brandapi is writing to it */
+async function checkMigratable(path: string): Promise<void> {
   if (!isWritable(path))
     throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
@@ -113,8 +121,6 @@ export async function openMirrorForReading(path: string, options: MigrationOptio
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
       hint: "to migrate the mirror, run the same command again after that run has ended",
     });
-  (await openMirror(path, options)).db.close();
-  return await connect(path, { readonly: true });
 }
 
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
