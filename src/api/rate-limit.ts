@@ -73,7 +73,8 @@ export class RateLimiter {
    */
   endRequest(permit: number, server: ServerLimit | null): void {
     const now = this.clock.monotonic();
-    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - this.#startWindow(permit);
+    const sentRequests = this.#startWindow(permit);
+    const ownRemaining = (this.settings.rateLimit ?? Number.POSITIVE_INFINITY) - sentRequests;
     // The server may allow fewer requests than the local count suggests, because another machine uses the same key, or
     // because the actual limit is lower than the configured one.
     if (server && server.remaining < ownRemaining)
@@ -113,7 +114,10 @@ export class RateLimiter {
     return Math.max(0, this.#pausedUntil - now, remaining > 0 ? 0 : until - now);
   }
 
-  /** Asks the rate-limit file for a permit. Repairs or replaces a file that cannot be used, and then tries again. */
+  /**
+   * Asks the rate-limit file for a permit. If that fails, tries again with a new file, and finally counts the requests in
+   * memory.
+   */
   async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
     if (rateLimit === null) return { permit: 0 };
@@ -124,9 +128,14 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        this.#isCountLost ||= this.#file !== null || isDamageError(error);
+        // The replacement of an open or damaged file does not contain the recent requests.
+        if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
-        this.#repair(this.#path, error);
+        if (removeDamagedFile(this.#path, error) === "retry") continue;
+        this.#path = null;
+        this.events.onNotice?.({
+          message: `${this.settings.statePath} cannot be used (${errorReason(error)}): requests from other brandapi processes are not counted in this run.`,
+        });
       }
     }
   }
@@ -142,19 +151,6 @@ export class RateLimiter {
     return file;
   }
 
-  #repair(path: string, error: unknown): void {
-    // The file was deleted while it was open, so the next attempt creates a new one.
-    if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return;
-    if (isDamageError(error)) {
-      for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
-      return;
-    }
-    this.#path = null;
-    this.events.onNotice?.({
-      message: `${this.settings.statePath} cannot be used (${errorReason(error)}): requests from other brandapi processes are not counted in this run.`,
-    });
-  }
-
   /**
    * Starts a request's window in the file, and returns the number of requests that count for the key. Ignores write
    * errors, because at worst the request then counts for longer than necessary.
@@ -167,6 +163,18 @@ export class RateLimiter {
       return 0;
     }
   }
+}
+
+/**
+ * Deletes a damaged rate-limit file.
+ * @returns `retry` if the next attempt can create a new file, or `use-memory` if the file remains unusable
+ */
+function removeDamagedFile(path: string, error: unknown): "retry" | "use-memory" {
+  // The file was deleted while it was open.
+  if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return "retry";
+  if (!isDamageError(error)) return "use-memory";
+  for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
+  return "retry";
 }
 
 function isFileError(error: unknown): boolean {

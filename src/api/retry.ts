@@ -42,9 +42,9 @@ export class OutageTimer {
    */
   remainingMs(firstSentAt: number | null): number {
     const now = this.clock.monotonic();
-    const remainingOfOutageMs = this.maxWaitMs - (now - (this.#startedAt ?? now));
-    const remainingOfRequestMs = this.maxWaitMs / 10 - (now - (firstSentAt ?? now));
-    return Math.max(remainingOfOutageMs, remainingOfRequestMs);
+    const outageDeadline = (this.#startedAt ?? now) + this.maxWaitMs;
+    const requestDeadline = (firstSentAt ?? now) + this.maxWaitMs / 10;
+    return Math.max(outageDeadline, requestDeadline) - now;
   }
 }
 
