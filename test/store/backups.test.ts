@@ -30,7 +30,7 @@ test("if the mirror is missing, the hint names the newest backup in its backup f
   expect(backupName(path, times[0] ?? "", "-2")).toBe("acme-2-20261101T040000000Z.sqlite");
 });
 
-test("findLastBackup returns the backup that the mirror has recorded only if the backup file still exists", async () => {
+test("findLastBackup returns the backup recorded in the mirror only if that file still exists", async () => {
   const mirror = await makeMirror();
   expect(findLastBackup(mirror)).toBeNull();
   const backup = { at: "2026-11-01T04:00:00.000Z", path: join(makeHome(), "elsewhere.sqlite") };
@@ -51,7 +51,7 @@ test.each([
   expect(isBackupName(name, "/data/acme.sqlite")).toBe(expected === "is");
 });
 
-test("a copy of a mirror is private, needs no log, and contains the records from the start of the copying", async () => {
+test("a copy of a mirror is private, needs no log, and contains the records that existed when copying started", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
   const copy = join(makeHome(), "copy.sqlite");
@@ -112,12 +112,12 @@ test.each([
   }
 });
 
-test("explainCopyError explains neither a busy mirror nor an error from another source", () => {
+test("explainCopyError returns undefined for a busy mirror and for an error that SQLite did not raise", () => {
   for (const error of [failure("SQLITE_BUSY"), new Error("enough")])
     expect(explainCopyError(error, "from.sqlite", "/copies")).toBeUndefined();
 });
 
-test("the origin of a mirror consists of the brand and the time of the first read, so later reads do not change it", async () => {
+test("a mirror's origin consists of the brand and the time of the first read, so later reads do not change the origin", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeInfo(mirror, "brand_id", "b1"));
   expect(readOrigin(mirror)).toBeNull();

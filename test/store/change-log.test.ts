@@ -16,7 +16,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("each removal and each return of a record is stored with a separate change interval and as a separate version", async () => {
+test("each removal and each return of a record is stored as a separate version, with a separate time span", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));
@@ -42,7 +42,7 @@ test("each removal and each return of a record is stored with a separate change 
   ]);
 });
 
-test("if a missing record returns with a new value, the change interval starts at the last read that returned the record", async () => {
+test("if a missing record returns with a new value, the time span of the change starts at the last read that returned the record", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
   const missing = new SyncState(mirror, "orders").missing;
@@ -52,7 +52,7 @@ test("if a missing record returns with a new value, the change interval starts a
   expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);
 });
 
-test("if a value changes in two successive reads, the second change interval starts at the first of these reads", async () => {
+test("if a value changes in two successive reads, the time span of the second change starts at the first of these reads", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(2));
   for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { requestedAt: Date.parse(at(day)) });
@@ -62,7 +62,7 @@ test("if a value changes in two successive reads, the second change interval sta
   ]);
 });
 
-test("if the API returns a removed record for a wrong date, the change interval starts when the API last returned the record", async () => {
+test("if the API returns a removed record for a wrong date, the time span of the change starts at the last read that returned the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(1));
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });
@@ -72,7 +72,7 @@ test("if the API returns a removed record for a wrong date, the change interval 
   expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
 });
 
-test("a new record without a readable date is recorded as added in the roster, which has no dates, but not in orders", async () => {
+test("a new record without a readable date is recorded as added to the roster, which has no dates, but not as added to orders", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], allDates(2));
   write(mirror, orders, [order("o1", { order_date: "soon" })], { requestedAt: Date.parse(at(3)) });

@@ -39,7 +39,7 @@ async function mirrored() {
   return mirror;
 }
 
-/** The expected count, determined without SQL. */
+/** Computes the expected count without SQL. */
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
@@ -57,15 +57,15 @@ function countOneByOne(
 }
 
 test.each([
-  ["all dates", never],
-  ["all dates up to a day", { ...never, to: first + 6 * day }],
-  ["all dates from the oldest record on", { ...never, from: first }],
-  ["a range that starts before the oldest record", { from: first - day, to: first + 3 * day }],
-  ["a range with older records before it", { from: first + 2 * day, to: first + 5 * day }],
-  ["all dates after the oldest record", { ...never, from: first + 1 }],
-  ["a range before all records", { ...never, to: first - 1 }],
-  ["a range after all records", { ...never, from: first + 99 * day }],
-])("countCurrent counts only records that are not removed, in %s", async (_, range) => {
+  ["on any date", never],
+  ["dated up to a given day", { ...never, to: first + 6 * day }],
+  ["in a range that starts at the oldest record", { ...never, from: first }],
+  ["in a range that starts before the oldest record", { from: first - day, to: first + 3 * day }],
+  ["in a range that starts after older records", { from: first + 2 * day, to: first + 5 * day }],
+  ["newer than the oldest record", { ...never, from: first + 1 }],
+  ["in a range before all records", { ...never, to: first - 1 }],
+  ["in a range after all records", { ...never, from: first + 99 * day }],
+])("countCurrent excludes removed records from the count of records %s", async (_, range) => {
   const mirror = await mirrored();
   for (const flags of [0, 1, 2, 3])
     expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
@@ -73,7 +73,7 @@ test.each([
     );
 });
 
-test("countCurrent and countRemoved count the records of resources without dates, and return 0 if a resource has no records", async () => {
+test("countCurrent and countRemoved include records without dates, and return 0 if a resource has no records", async () => {
   const mirror = await mirrored();
   expect(countCurrent(mirror, "roster")).toBe(2);
   expect(countCurrent(mirror, "surveys")).toBe(0);
@@ -81,7 +81,7 @@ test("countCurrent and countRemoved count the records of resources without dates
   expect(countRemoved(mirror, "orders")).toBe(rows(mirror, "SELECT 1 FROM orders_removed").length);
 });
 
-test("the functions that look up dates, IDs and record keys ignore removed records and the records of other resources", async () => {
+test("the functions that look up dates, IDs and record keys ignore removed records and records of other resources", async () => {
   const mirror = await makeMirror();
   const days = [3, 1, null, 2, null, 2.5];
   const dateOf = (n: number | null) => (n === null ? "soon" : new Date(first + n * day).toISOString());

@@ -18,7 +18,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const faulty = { recordIds: [1], fault: "a fault" };
 
-test("adjacent date ranges that a run has read are merged, and replace older reads of the same dates", async () => {
+test("adjacent date ranges from the same run are merged, and replace earlier reads of the same dates", async () => {
   const mirror = await makeMirror();
   const cover = (runId: number, ...readings: [from: number, to: number, requestedAt: number][]) => {
     const state = new SyncState(mirror, orders.name);
@@ -45,13 +45,17 @@ test("adjacent date ranges that a run has read are merged, and replace older rea
 });
 
 test.each([
-  ["a date at midnight can be any time of that day", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
+  ["a date at midnight can mean any time on that day", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
   [
-    "a date without seconds can be any time of that minute",
+    "a date without seconds can mean any time in that minute",
     "2026-11-05T10:30:00Z",
     "2026-11-05T10:30:59.999Z",
   ],
-  ["a date with seconds can be any time of that second", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
+  [
+    "a date with seconds can mean any time in that second",
+    "2026-11-05T10:30:07Z",
+    "2026-11-05T10:30:07.999Z",
+  ],
 ])("%s, so findLastReadAt returns the earliest read of these times", (_, date, last) => {
   const [from, to] = [Date.parse(date), Date.parse(last)];
   const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
@@ -62,7 +66,7 @@ test.each([
   expect(findLastReadAt([newer], from)).toBeNull();
 });
 
-test("if a date is unreadable, findLastReadAt returns the time of the latest read of any date", () => {
+test("for an unreadable date, findLastReadAt returns the time of the latest read of any date", () => {
   const read = { from: 0, to: 999, requestedAt: 1_000, runId: 1 };
   expect(findLastReadAt([read, { ...read, requestedAt: 5_000 }, { ...read, requestedAt: 2_000 }], null)).toBe(
     "1970-01-01T00:00:05.000Z",
@@ -70,12 +74,12 @@ test("if a date is unreadable, findLastReadAt returns the time of the latest rea
   expect(findLastReadAt([], null)).toBeNull();
 });
 
-test("a date with a fraction of a millisecond counts as read if the range that was read ends in that millisecond", () => {
+test("a date with a fraction of a millisecond counts as read if a range that was read ends in the same millisecond", () => {
   const range = { from: 7_000, to: 7_999, requestedAt: 0, runId: 1 };
   expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });
 
-test("if date ranges overlap, each date belongs to the latest read, whether or not that read was faulty", () => {
+test("if date ranges overlap, each date belongs to the latest read, even if that read returned faulty records", () => {
   const read = (from: number, to: number, runId: number) => ({ from, to, requestedAt: runId, runId });
   let dates: SyncedDates = { coverage: [], faultySlices: [] };
   dates = withCoveredRange(dates, read(0, 999, 1));
@@ -92,7 +96,7 @@ test("if date ranges overlap, each date belongs to the latest read, whether or n
   });
 });
 
-test("storing the read and the faulty date ranges of a resource replaces the earlier ranges, and a range may have no start", async () => {
+test("storing a resource's read and faulty date ranges replaces the earlier ranges, including a range without a start", async () => {
   const mirror = await makeMirror();
   const open = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 5_000, runId: 1 };
   const [covered, slice] = [
@@ -109,7 +113,7 @@ test("storing the read and the faulty date ranges of a resource replaces the ear
   expect(readFaultySlices(mirror, "orders")).toEqual([slice]);
 });
 
-test("dates count as confirmed if the run that read them found equal counts, or was complete and compared no counts", async () => {
+test("dates count as confirmed if the run that read them found equal counts, or completed without comparing counts", async () => {
   const mirror = await makeMirror();
   const runs = [
     { outcome: "done", differing: 0 },
@@ -132,7 +136,7 @@ test("dates count as confirmed if the run that read them found equal counts, or 
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
 });
 
-test("copyCoverageToRun stores the dates that all runs have read as merged ranges, which replace the run's earlier ranges", async () => {
+test("copyCoverageToRun merges the date ranges from all runs, and stores the result in place of the run's earlier ranges", async () => {
   const mirror = await makeMirror();
   const first = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 0, runId: 1 };
   const second = { from: 1_000, to: 1_999, requestedAt: 0, runId: 2 };

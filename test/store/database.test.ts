@@ -25,7 +25,7 @@ import { Sqlite } from "../support/sqlite.js";
 const today = Date.parse("2026-11-20T23:59:00Z");
 const tomorrow = Date.parse("2026-11-21T00:01:00Z");
 
-/** Changes the stored schema, so that rows or indexes no longer match it. */
+/** Edits the stored schema so that rows or indexes no longer match it. */
 function changeSchema({ db }: Mirror, name: string, before: string, after: string): void {
   db.unsafeMode().pragma("writable_schema = ON");
   db.prepare("UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ?").run(before, after, name);
@@ -33,7 +33,7 @@ function changeSchema({ db }: Mirror, name: string, before: string, after: strin
   db.unsafeMode(false);
 }
 
-test("a value in mirror_info can be written, replaced and deleted, and must be valid JSON if it is read as JSON", async () => {
+test("a value in `mirror_info` can be written, replaced, deleted and, if it is valid JSON, read as JSON", async () => {
   const mirror = await makeMirror();
   expect([readInfo(mirror, "brand_id"), readJsonInfo(mirror, "omit")]).toEqual([null, null]);
   mirror.transaction(() => {
@@ -59,7 +59,7 @@ test("the same SQL statement can return a value, a row or all rows", async () =>
   ]);
 });
 
-test("a transaction blocks other writers from its start, and is committed only after its callback has ended", async () => {
+test("a transaction blocks other writers from the start, and is committed only after the callback has ended", async () => {
   const mirror = await makeMirror();
   const other = new Sqlite(mirror.path, { timeout: 0 });
   const write = () => other.exec("INSERT INTO mirror_info VALUES ('other', '1')");
@@ -79,7 +79,7 @@ test("a transaction blocks other writers from its start, and is committed only a
   other.close();
 });
 
-test("a read transaction does not see later writes, and ends with its callback", async () => {
+test("a read transaction does not see later writes, and ends when the callback returns", async () => {
   const path = await mirrorOfOrders(1);
   const [reader, writer] = [await connect(path, { readonly: true }), await openMirror(path)];
   const count = () => reader.selectValue("SELECT count(*) FROM orders");
@@ -96,7 +96,7 @@ test("a read transaction does not see later writes, and ends with its callback",
   closeMirror(writer);
 });
 
-test("withMirror closes the mirror after its callback has ended", async () => {
+test("withMirror closes the mirror when the callback has ended", async () => {
   const path = await mirrorOfOrders(2);
   const opened = await withMirror(connect(path), async (mirror) => {
     await Promise.resolve();
@@ -137,7 +137,7 @@ test("the mirror file is checked for damage once a day", async () => {
   expect(readInfo(mirror, "checked_on")).toBe("2026-11-20");
 });
 
-test("only a complete check for damage compares the indexes with the tables", async () => {
+test("only the full damage check compares the indexes with the tables", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   changeSchema(mirror, "records_key", "resource, key", "key, resource");

@@ -26,7 +26,7 @@ async function campaigns() {
   const mirror = await makeMirror();
   const runId = insertRun(mirror, "opportunities", at(1));
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
-  /** @returns the numbers of new and changed records */
+  /** @returns the counts of new and changed records */
   function write(value: JsonObject, day: number, isDetail = false) {
     updateRun(mirror, runId, { rows_new: 0, rows_changed: 0 });
     const requestedAt = Date.parse(at(day));
@@ -43,7 +43,7 @@ const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunitie
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
-test("the first details of a campaign are not recorded as a change, but later changes to the details are", async () => {
+test("the first read of a campaign's details is not recorded as a change, but later changes to the details are", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
@@ -54,13 +54,13 @@ test("the first details of a campaign are not recorded as a change, but later ch
   ]);
   const later = { ...detailed, deliverables: [{ id: "d1", title: "Story" }] };
   expect(write(later, 4, true)).toMatchObject({ changed: 1 });
-  // The list does not return this field, so the field was last seen when the details were read.
+  // The list does not return this field, so the field was last seen in the previous details.
   expect(changes(mirror)).toEqual([
     { field: "deliverables.d1.title", old: "Reel", new: "Story", since: at(2) },
   ]);
 });
 
-test("the change interval of a nested field starts at the last list that contained the field, or otherwise at the last details", async () => {
+test("the time span of a change to a nested field starts at the last list with that field, or at the last read of the details if no list has the field", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);
@@ -75,7 +75,7 @@ test("the change interval of a nested field starts at the last list that contain
   ]);
 });
 
-test("a newer list item overwrites fields of a campaign's details, and fields that the list no longer returns are removed", async () => {
+test("a newer list item overwrites the fields of a campaign's details, and removes fields that the list no longer returns", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -94,7 +94,7 @@ test("a newer list item overwrites fields of a campaign's details, and fields th
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("a list item that equals the previous list item counts as unchanged, even if the campaign's details have more fields", async () => {
+test("a campaign whose list item is unchanged counts as unchanged, even if the details have more fields", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -104,7 +104,7 @@ test("a list item that equals the previous list item counts as unchanged, even i
   expect(compare(listed, "c2")).toBe("absent");
 });
 
-test("if the campaign list begins to return a field, its value replaces the value from the campaign's details", async () => {
+test("if the campaign list starts to return a field, the list's value replaces the value from the details", async () => {
   const { mirror, write } = await campaigns();
   write({ id: "c1", title: "Spring" }, 1);
   write(detailed, 2, true);
@@ -112,7 +112,7 @@ test("if the campaign list begins to return a field, its value replaces the valu
   expect(present(mirror)).toMatchObject([{ value: { ...detailed, status: "DONE" } }]);
 });
 
-test("if the list stops returning a field, the field is removed from the record, even if the details contained it first", async () => {
+test("if the list stops returning a field, the field is removed from the record, even if it first appeared in the details", async () => {
   const { mirror, write } = await campaigns();
   const withNote = { note: "a", ...listed };
   write(listed, 1);
@@ -122,7 +122,7 @@ test("if the list stops returning a field, the field is removed from the record,
   expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
 });
 
-test("readCurrentRecords returns only records that are not removed, and with a suffix only those whose record key ends with it", async () => {
+test("readCurrentRecords omits removed records and, if a suffix is given, records whose key does not end with the suffix", async () => {
   const mirror = await makeMirror();
   writeRecords(
     mirror,
@@ -156,7 +156,7 @@ test.each([
   expect(apiIdOrNull(resource, value)).toBe(expected);
 });
 
-test("readDetailIds groups the current survey results by the survey to which they belong", async () => {
+test("readDetailIds groups the current survey results by survey", async () => {
   const mirror = await makeMirror();
   const results = { s1: [{ id: "a" }, { id: "b" }], s2: [{ id: "c" }, { id: "d" }] };
   for (const [survey_id, records] of Object.entries(results))

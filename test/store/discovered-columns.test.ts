@@ -17,11 +17,7 @@ const long = "n".repeat(70);
 
 test.each<[string, JsonObject, string[]]>([
   ["keeps letters, digits and underscores", { Abc_1: 1 }, ["Abc_1"]],
-  [
-    "has underscores in place of characters other than letters and digits",
-    { "a-b c": 1, é: 1 },
-    ["a_b_c", "_"],
-  ],
+  ["has underscores in place of special characters", { "a-b c": 1, é: 1 }, ["a_b_c", "_"]],
   ["has an underscore before a leading digit", { "2x": 1 }, ["_2x"]],
   [
     "has at most 63 characters",
@@ -34,7 +30,7 @@ test.each<[string, JsonObject, string[]]>([
     ["a_b", "a_b_2", "A_B_3", "C", "c_2"],
   ],
   [
-    "has a suffix if the program itself adds a column with that name",
+    "has a suffix if the program adds a column with that name",
     { row_id: 1, Synced_at: 2 },
     ["row_id_2", "Synced_at_2"],
   ],
@@ -50,7 +46,7 @@ test.each<[string, JsonObject, string[]]>([
   expect(giftColumns(mirror)).toEqual(["id", ...names]);
 });
 
-test("each value is stored in the column of its own field, even if the fields first appear in a later record", async () => {
+test("each value is stored in the column of its field, even if the field first appears in a later record", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1" }, { id: "g2", Color: "red" }, { id: "g3", "c-d": 1, c: { d: 2 } }]);
   write(mirror, gifts, [{ id: "g4", color: "dark", Color: "blue", c: { d: 3 } }]);
@@ -76,7 +72,7 @@ test.each([
   expect(giftColumns(mirror)).toEqual(["id"]);
 });
 
-test("a sync reports each field whose column has a different name, and only one message for all fields without a column", async () => {
+test("a sync prints one message for each field whose column has a different name, and a single message for all fields without a column", async () => {
   const mirror = await makeMirror();
   const deep = { a: { b: { c: { d: 1 } } } };
   expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([
@@ -92,7 +88,7 @@ test("a sync reports each field whose column has a different name, and only one 
   expect(write(mirror, gifts, [{ id: 4, "x y": 3, ...deep }])).toEqual([]);
 });
 
-test("a field with a column is reported if its value becomes an object that is nested too deeply for columns", async () => {
+test("a field that has a column is reported if its value becomes an object too deeply nested for columns", async () => {
   const mirror = await makeMirror();
   expect(write(mirror, gifts, [{ id: 1, a: { b: { c: true } } }])).toEqual([]);
   expect(write(mirror, gifts, [{ id: 2, a: { b: { c: { d: 1 } } } }])).toEqual([

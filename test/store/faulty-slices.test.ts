@@ -21,7 +21,7 @@ async function withUndatedOrder() {
   return { state, apply };
 }
 
-test("if an incomplete read replaces a faulty date range, records without a readable date are assigned to the new range", async () => {
+test("if an incomplete read replaces a faulty date range, the range's records without a readable date are assigned to the new range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
   expect(state.faultySlices()).toEqual([
@@ -30,20 +30,20 @@ test("if an incomplete read replaces a faulty date range, records without a read
   expect(state.missing.all()).toEqual([]);
 });
 
-test("a record without a readable date is marked as missing if a complete read of its faulty date range does not return it", async () => {
+test("a record without a readable date is marked as missing if it is absent from a complete read of its faulty date range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, faulty });
   expect(state.faultyIds()).toEqual(new Set());
   expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
 });
 
-test("a record without a readable date is not marked as missing if a complete read of its faulty date range returns it", async () => {
+test("a record without a readable date is not marked as missing if a complete read of its faulty date range returns the record", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, ids: [1], faulty });
   expect(state.missing.all()).toEqual([]);
 });
 
-test("if the API returns a record in a range without its date, it is missing only if it is new and its date was read before", async () => {
+test("a record that the API returns for a wrong date range is marked as missing only if it is new and its date has been read", async () => {
   const mirror = await makeMirror();
   const day = (n: number) => ({ from: n * 86_400_000, to: (n + 1) * 86_400_000 - 1 });
   const dates = ["1970-01-01T12:00:00Z", "1970-01-02T12:00:00Z", "1970-01-02T13:00:00Z"];

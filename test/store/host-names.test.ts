@@ -69,7 +69,7 @@ test("a host's display name is not stored if last names are omitted", async () =
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("a host's new name is stored from the first record of a response, and a later record without the name does not change it", async () => {
+test("a host's new name is stored from the first record in a response, and a later record without the name does not change it", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(
@@ -94,7 +94,7 @@ test("a host's new name is stored from the first record of a response, and a lat
   expect(namesOf(mirror)).toEqual([...expected, "08 ada Ada Next"]);
 });
 
-test("rebuilding the host names restores all names from current and earlier versions of records, in the order of the reads", async () => {
+test("rebuilding the host names restores all names from current and earlier record versions in the order of the reads", async () => {
   const mirror = await makeMirror();
   const send = (day: number, key: string, last: string) =>
     writeRead(mirror, "orders", [order(key, { host: ada(last) })], { at: at(day) });
@@ -111,7 +111,7 @@ test("rebuilding the host names restores all names from current and earlier vers
   expect(namesOf(mirror)).toEqual(before);
 });
 
-test("opening a mirror rebuilds the host names only if a different version of the rules derived them", async () => {
+test("opening a mirror rebuilds the host names only if they were derived by a different version of the rules", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { host: ada("Lace") })]);
   mirror.db.exec("UPDATE host_names SET name = 'wrong'");
@@ -122,7 +122,7 @@ test("opening a mirror rebuilds the host names only if a different version of th
   expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
-test("readHosts returns every host in current and earlier versions of records, with the current handle and newest name first", async () => {
+test("readHosts returns every host in current and earlier record versions, each with the current handle and the newest name first", async () => {
   const mirror = await makeMirror();
   const host = (username: string, first_name: string | null) => ({
     id: "h1",

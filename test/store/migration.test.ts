@@ -18,6 +18,7 @@ const day = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
 
 /**
  * Creates a mirror from version 0.1.0 with a refunded order and a removed order.
+ *
  * @param more additional SQL to run
  */
 function releasedMirror(more = ""): string {
@@ -121,7 +122,7 @@ test("a mirror from version 0.1.0 is backed up before its migration", async () =
   expect(rowsIn(path, "SELECT id FROM orders_removed")).toEqual([{ id: "order-2" }]);
 });
 
-test("several commands that open a mirror from version 0.1.0 at the same time migrate it only once", async () => {
+test("if several commands open a mirror from version 0.1.0 at the same time, the mirror is migrated only once", async () => {
   const path = releasedMirror();
   const env = { BRANDAPI_DB: path };
   const runs = await Promise.all(
@@ -191,7 +192,7 @@ test("a migration keeps user-defined indexes, triggers and views, and reports an
 });
 
 /**
- * Changes a mirror to schema version 4, and stores that the last command failed and that access to orders was denied.
+ * Converts a mirror to schema version 4, in which the last command failed and access to orders was denied.
  * @param more additional SQL to run
  */
 function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
@@ -213,7 +214,7 @@ function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
   db.close();
 }
 
-test("a mirror with schema version 4 keeps the contents of renamed tables and columns when it is migrated", async () => {
+test("the migration of a mirror with schema version 4 keeps the contents of renamed tables and columns", async () => {
   const brand = makeBrand({ history: 30, listLimit: 10 });
   await brand.run("sync");
   downgradeToVersion4(
@@ -264,7 +265,7 @@ test("status reports the rejected key of a sync that failed before it could migr
   expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
 });
 
-test("a migration keeps values that were already stored under their new names", async () => {
+test("a migration keeps values that are already stored under the new names", async () => {
   const names = {
     under_way: "running_command",
     failed_run: "failed_command",
@@ -282,7 +283,7 @@ test("a migration keeps values that were already stored under their new names", 
   );
 });
 
-test("a migration updates user-defined views and triggers for renamed tables, even if other views are invalid", async () => {
+test("a migration updates user-defined views and triggers of renamed tables, even if other views are invalid", async () => {
   const path = releasedMirror(`
     INSERT INTO day_figures VALUES ('orders', '2026-11-01', '[3]');
     CREATE TABLE log (day);

@@ -40,7 +40,7 @@ test("if the path of a mirror is a device, the hint asks for a file", () => {
   expect(() => checkMirrorPath("/dev/null")).toThrow(expect.objectContaining({ hint }));
 });
 
-test("moving the log files of a mirror leaves its lock file in place", () => {
+test("moving a mirror's log files leaves the lock file in place", () => {
   const path = join(makeHome(), "mirror.sqlite");
   for (const file of mirrorFiles(path)) writeFileSync(file, "");
   moveLogFiles(path, `${path}-old`);
@@ -49,7 +49,7 @@ test("moving the log files of a mirror leaves its lock file in place", () => {
   expect(mirrorFiles(`${path}-old`).filter((file) => existsSync(file))).toEqual(moved);
 });
 
-test("a mirror in memory stays usable if a file appears at its path, but an open mirror file that was replaced is rejected", () => {
+test("an in-memory mirror stays usable if a file appears at its path, but an open mirror file is rejected if it was replaced", () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(path, "");
   expect(() => checkNotReplaced({ fileId: null, path })).not.toThrow();
@@ -57,7 +57,7 @@ test("a mirror in memory stays usable if a file appears at its path, but an open
   expect(() => checkNotReplaced({ fileId: "0:0", path })).toThrow("was replaced");
 });
 
-test("reading a mirror into memory fails if its write-ahead log contains changes, and otherwise ignores the log", async () => {
+test("reading a mirror into memory fails if the write-ahead log contains changes, and ignores an empty log", async () => {
   const path = await mirrorOfOrders();
   expect(readFileSync(path)[18]).toBe(2);
   const link = join(makeHome(), "link.sqlite");
@@ -73,7 +73,7 @@ test("reading a mirror into memory fails if its write-ahead log contains changes
   for (const name of [path, link]) expect(() => readIntoMemory(name)).toThrow("some of its data is in a log");
 });
 
-test("a relative link to a missing mirror that is in a linked folder is followed from the folder's real location", () => {
+test("in a linked folder, a relative link to a missing mirror is resolved from the folder's real location", () => {
   const home = makeHome();
   mkdirSync(join(home, "deep", "folder"), { recursive: true });
   symlinkSync(join("deep", "folder"), join(home, "link"));
@@ -83,7 +83,7 @@ test("a relative link to a missing mirror that is in a linked folder is followed
   );
 });
 
-test("the path of a mirror in a missing folder is resolved without creating that folder", () => {
+test("resolving the path of a mirror in a missing folder does not create the folder", () => {
   const home = makeHome();
   const path = join(home, "new", "folder", "mirror.sqlite");
   expect(resolveMirrorPath(path)).toBe(join(realpathSync(home), "new", "folder", "mirror.sqlite"));

@@ -30,11 +30,15 @@ const progress: StoredProgress = {
 };
 
 test.each<[string, string, Partial<StoredProgress> | null]>([
-  ["of several resources", "sync of orders, 2 of 3, 1 request, about 5 to go", {}],
-  ["of a single resource", "sync of orders, 1 request, about 5 to go", { position: 1, of: 1 }],
-  ["without a resource", "sync, 1 request, about 5 to go", { resource: null, of: 1 }],
+  ["that syncs several resources", "sync of orders, 2 of 3, 1 request, about 5 to go", {}],
+  ["that syncs a single resource", "sync of orders, 1 request, about 5 to go", { position: 1, of: 1 }],
+  ["that has not started a resource", "sync, 1 request, about 5 to go", { resource: null, of: 1 }],
   ["that needs no more requests", "sync of orders, 2 of 3, 1 request", { requests_left: 0 }],
-  ["of unknown length", "sync of orders, 2 of 3, 2 requests", { requests: 2, requests_left: null }],
+  [
+    "whose remaining requests are unknown",
+    "sync of orders, 2 of 3, 2 requests",
+    { requests: 2, requests_left: null },
+  ],
   ["that has stored no progress", "nothing read yet", null],
 ])("the progress of a running command %s is described as: %s", (_, text, fields) => {
   const command = { started_at, progress: fields && { ...progress, ...fields } };
@@ -60,7 +64,7 @@ test.each([
   lock.release();
 });
 
-test("with --wait, a command waits until the other run releases the lock, and the lock file is private", async () => {
+test("a command with --wait waits until another run releases the lock, whose file is private", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, { wait: true, clock, signal });
   expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
@@ -77,7 +81,7 @@ test("with --wait, a command waits until the other run releases the lock, and th
   second.release();
 });
 
-test("if a folder is in place of the lock file, locking fails, and the folder does not count as a running command", async () => {
+test("if the path of the lock file is a folder, locking fails, and no running command is found", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   expect(await findRunningCommand(path)).toBeNull();
   mkdirSync(`${path}-lock`);
@@ -90,7 +94,7 @@ test("if a folder is in place of the lock file, locking fails, and the folder do
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("if a process briefly tests the lock at the same time, the error says that another run uses the mirror, and names no command", async () => {
+test("if another process is only testing the lock, the error says that another run uses the mirror, but names no command", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   (await lockMirror(path, { wait: false, clock, signal })).release();
   const tester = new Sqlite(`${path}-lock`).exec("BEGIN; SELECT * FROM sqlite_master");
@@ -100,13 +104,13 @@ test("if a process briefly tests the lock at the same time, the error says that 
   (await lockMirror(path, { wait: false, clock, signal })).release();
 });
 
-test("looking for a running command does not create the folder of a missing mirror", async () => {
+test("findRunningCommand does not create the folder of a missing mirror", async () => {
   const folder = join(makeHome(), "absent");
   expect(await findRunningCommand(join(folder, "mirror.sqlite"))).toBeNull();
   expect(existsSync(folder)).toBe(false);
 });
 
-test("if a different program's file is in place of the lock file, locking fails, and the file does not count as a running command", async () => {
+test("if the lock file was written by a different program, locking fails, and no running command is found", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   writeFileSync(`${path}-lock`, "x".repeat(600));
   const error = await lockMirror(path, { wait: false, clock, signal }).catch((e) => e);
@@ -118,7 +122,7 @@ test("if a different program's file is in place of the lock file, locking fails,
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("findRunningCommand finds the command that has locked a mirror, even through a link or if the mirror is missing", async () => {
+test("findRunningCommand finds the command that has locked a mirror, even if the mirror is missing or the path is a link", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const link = join(makeHome(), "link.sqlite");
   const lock = await lockMirror(path, { wait: false, clock, signal });

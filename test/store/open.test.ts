@@ -46,7 +46,7 @@ test("opening a new mirror creates a private file with an application ID and a s
   expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
 });
 
-test("temporary data is kept in memory, because read-only systems have no writable temporary folder", async () => {
+test("temporary data is kept in memory because read-only systems have no writable temporary folder", async () => {
   const { db, path } = await makeMirror();
   const reader = await openMirrorForReading(path);
   const inMemory = 2;
@@ -63,7 +63,7 @@ test("opening a mirror initializes an empty file left behind by a killed process
   expect(db.pragma("user_version", { simple: true })).toBeGreaterThan(0);
 });
 
-test("the write-ahead log of a mirror that was moved away is not applied to a new mirror at the same path", async () => {
+test("the write-ahead log that a moved mirror left behind is not applied to a new mirror at the same path", async () => {
   const home = makeHome();
   const path = join(home, "mirror.sqlite");
   await openForTest(path);
@@ -158,7 +158,7 @@ function empty(path: string, pragma: string) {
   db.close();
 }
 
-test("opening a missing mirror for reading fails without creating it, and a dry run uses an empty mirror instead", async () => {
+test("opening a missing mirror for reading fails without creating it, but a dry run uses an empty mirror", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const openings = [openMirrorOrEmpty, openMirrorForPlan];
   await expect(openMirrorForReading(path)).rejects.toThrow("ENOENT");
@@ -230,7 +230,7 @@ test("opening a mirror for reading does not wait for a write transaction", async
   }
 });
 
-test("opening a mirror for reading does not rebuild outdated tables while a run holds the lock, even with the current schema version", async () => {
+test("while a run holds the lock, opening a mirror for reading does not rebuild outdated tables, even if the schema version is current", async () => {
   const { db, path } = await makeMirror();
   const outdatedRules = "outdated";
   db.prepare("UPDATE mirror_info SET value = ? WHERE name = 'host_names'").run(outdatedRules);
@@ -251,7 +251,7 @@ test("a mirror's lock blocks a second run until the first run releases it", asyn
   (await lockMirror(path, options)).release();
 });
 
-test("a mirror's lock is released when the process that holds it is killed, even though the lock file remains", async () => {
+test("killing the process that holds a mirror's lock releases the lock, even though the lock file remains", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const script = `const Sqlite = require(${JSON.stringify(sqlitePath)});
     new Sqlite(${JSON.stringify(`${path}-lock`)}).exec("BEGIN EXCLUSIVE");

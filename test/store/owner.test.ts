@@ -29,7 +29,7 @@ test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
   expect(() => checkOwner(owner, acme, expected)).toThrow(message);
 });
 
-test("if a mirror stores the ID of its brand but no name, the ID is used as the brand's name", async () => {
+test("if a mirror stores its brand's ID but not the name, the ID is used as the name", async () => {
   const mirror = await makeMirror();
   expect(readOwner(mirror)).toBeNull();
   mirror.transaction(() => writeInfo(mirror, "brand_id", "a"));

@@ -147,7 +147,7 @@ test.each<[string, string, Json, object[], string[]]>([
   expect(readUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
 });
 
-test("a changed record with fewer line items replaces its own child rows, and keeps the child rows of other records", async () => {
+test("a changed record with fewer line items replaces its own child rows, but not those of other records", async () => {
   const mirror = await makeMirror();
   const items = (...skus: string[]) => ({ line_items: skus.map((sku) => ({ sku })) });
   write(mirror, orders, [order("o1", items("a", "b")), order("o2", items("c"))]);
@@ -158,7 +158,7 @@ test("a changed record with fewer line items replaces its own child rows, and ke
   ]);
 });
 
-test("request parameters such as the month are stored in columns of the record and of its child rows", async () => {
+test("request parameters such as the month are stored in the columns of the record and its child rows", async () => {
   const mirror = await makeMirror();
   const parameters = { period_start: "2026-10-01", group_by: "day" };
   const record = { period_start: "ignored", timeseries: [{ date: "2026-10-02", total_clicks: 3 }] };

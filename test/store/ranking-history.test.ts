@@ -14,7 +14,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("each day of the ranking history has a row for each host with changed totals, and null totals for hosts that left", async () => {
+test("each day of the ranking history has a row for each host with changed totals, with null totals for a host that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking));
@@ -51,7 +51,7 @@ test("the ranking history converts totals that the API sends as strings to numbe
   ]);
 });
 
-test("synced_at of an unchanged row of the host ranking is the time of the newest read", async () => {
+test("the `synced_at` of an unchanged host ranking row is the time of the latest read", async () => {
   const mirror = await makeMirror();
   for (const day of ["2026-11-01", "2026-11-02"])
     write(mirror, analyticsHosts, [row("a", 5)], { requestedAt: Date.parse(day) });
@@ -85,7 +85,7 @@ test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
   ]);
 });
 
-test("a host without clicks is recorded on entering and leaving the ranking, and a rounding difference is not a change", async () => {
+test("the ranking history records when a host without clicks enters or leaves the ranking, but not a rounding difference", async () => {
   const mirror = await makeMirror();
   const keep = (time: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(time), ranking));

@@ -32,12 +32,7 @@ test.each([
     "a%2Fb/50%25%2Fc",
   ],
   ["an order is the unchanged ID, even if the ID contains a slash", orders, { id: "50%/c" }, "50%/c"],
-  [
-    "a row of the host ranking is its position, because the ranking has no IDs",
-    analyticsHosts,
-    { id: "a" },
-    "#4",
-  ],
+  ["a host ranking row is its position, because the ranking has no IDs", analyticsHosts, { id: "a" }, "#4"],
   ["a gift without an ID is its position in the list", gifts, { color: "red" }, "#4"],
   ["a gift whose ID is an object is its position in the list", gifts, { id: { a: 1 } }, "#4"],
   ["a gift that is a string instead of an object is its position in the list", gifts, "red", "#4"],
@@ -46,16 +41,21 @@ test.each([
 });
 
 test.each([
-  ["a documented record without an ID", orders, { id: null }, "has no `id`"],
-  ["a documented record with an incomplete ID", content, { id: "c1" }, "has no `source`, `id`"],
+  ["a record without an ID if the resource has a documented ID", orders, { id: null }, "has no `id`"],
   [
-    "a documented record with a numeric ID that JavaScript would round",
+    "a record with an incomplete ID if the resource has a documented ID",
+    content,
+    { id: "c1" },
+    "has no `source`, `id`",
+  ],
+  [
+    "a record with a numeric ID that JavaScript would round",
     orders,
     JSON.parse('{"id":9007199254740993}'),
     "too many digits",
   ],
   [
-    "an undocumented record with a numeric ID that JavaScript would round",
+    "a record with a numeric ID that JavaScript would round, even if the resource is undocumented",
     gifts,
     { id: -1e300 },
     "too many digits",
@@ -65,7 +65,7 @@ test.each([
   expect(() => recordKey(resource, value, 0)).toThrow(message);
 });
 
-test("if any record in a response has no ID, no record of that response is stored", async () => {
+test("if any record in a response has no ID, none of the response's records are stored", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
     expect(() => write(mirror, orders, [order("o1"), { no: "id" }])).toThrow("has no `id`");

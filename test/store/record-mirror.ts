@@ -27,12 +27,12 @@ export function write(
   return messages;
 }
 
-/** Options for a `RecordWriter` that records no run and prints no messages. */
+/** Returns options for a `RecordWriter` that records no run and prints no messages. */
 export function unrecordedRun(runId: number) {
   return { runId, reporter: silentReporter };
 }
 
-/** Returns an order with the given fields and default values for all others. */
+/** Returns an order with the given fields, and default values for all other fields. */
 export function order(id: string, rest: JsonObject = {}): JsonObject {
   return {
     id,

@@ -67,7 +67,7 @@ test.each<["kept" | "replaced", string, string | null, string | null]>([
   expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
 });
 
-test("a second removal of a record changes nothing, and a removed record is current again if the API returns it with an older date", async () => {
+test("removing a record again changes nothing, and a removed record that returns with an older date becomes current", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {
@@ -84,7 +84,7 @@ test("a second removal of a record changes nothing, and a removed record is curr
   expect(mirror.selectValues("SELECT id FROM orders_removed")).toEqual([]);
 });
 
-test("RecordWriter.replace overwrites a mirrored record even with an older date, and ignores records not in the mirror", async () => {
+test("RecordWriter.replace overwrites a mirrored record even if the new date is older, and ignores a record that is not mirrored", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date)]);
   mirror.transaction(() => {
@@ -109,7 +109,7 @@ test("an unchanged record counts as changed if it was read with different reques
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
-test("the record key of a record without an ID consists of a prefix and its position in the complete list", async () => {
+test("the record key of a record without an ID consists of a prefix and the record's position in the complete list", async () => {
   const { mirror, write } = await writing(gifts);
   write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
   expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([
@@ -119,7 +119,7 @@ test("the record key of a record without an ID consists of a prefix and its posi
   ]);
 });
 
-test("a record does not count as changed if the API returns its details with a different order of fields", async () => {
+test("a record does not count as changed if the API returns the fields of its details in a different order", async () => {
   const { counts, mirror, write, writer } = await writing(opportunities);
   const [listed, details] = [
     { id: "c1", title: "Spring" },

@@ -77,8 +77,8 @@ const cases: [string, Json, Json, object[]][] = [
       },
     ],
   ]),
-  ["a field that was null and is now missing is no difference", { a: null }, {}, []],
-  ["a new field with the value null is no difference", {}, { a: null }, []],
+  ["a field that was null and is now missing is not a difference", { a: null }, {}, []],
+  ["a new field with the value null is not a difference", {}, { a: null }, []],
   [
     "an item with the ID `constructor` is matched by its ID, like any other item",
     { a: [{ id: "constructor", n: 1 }] },
@@ -90,7 +90,7 @@ test.each(cases)("diffRecords compares two versions: %s", (_, old, now, changes)
   expect(diffRecords(old, now, orders)).toEqual(changes);
 });
 
-test("diffRecords matches list items by ID in any order, and counts an added or removed item as one difference", () => {
+test("diffRecords matches list items by ID regardless of their order, and counts an added or removed item as one difference", () => {
   const item = (id: string, status: string) => ({ id, status });
   expect(
     diffRecords(
@@ -105,7 +105,7 @@ test("diffRecords matches list items by ID in any order, and counts an added or 
   ]);
 });
 
-test("diffRecords reports a change inside a value that is stored as JSON as one difference", () => {
+test("diffRecords reports a change within a JSON column as one difference", () => {
   expect(
     diffRecords({ host: { socials: { tiktok: "a" } } }, { host: { socials: { tiktok: "b" } } }, roster),
   ).toEqual([{ field: "host_socials", topLevelField: "host", old: '{"tiktok":"a"}', new: '{"tiktok":"b"}' }]);
@@ -155,7 +155,7 @@ test.each([
   ]);
 });
 
-test("if a list item without an ID changes, the recorded change contains the item's new URL signature", () => {
+test("if a list item without an ID changes, the recorded change includes the new signature in the item's URL", () => {
   const [before, after] = [
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2", "new.pdf"),
@@ -170,7 +170,7 @@ test("if a list item without an ID changes, the recorded change contains the ite
   ]);
 });
 
-test("if a list item with an ID changes, its new URL signature is not recorded as a change", () => {
+test("if a list item with an ID changes, a new signature in the item's URL is not recorded as a change", () => {
   const assigned = (status: string, sig: number) => ({
     assignments: [{ id: "a", status, host: { profile_photo: `https://cdn.test/a.jpg?sig=${sig}` } }],
   });
@@ -220,7 +220,7 @@ test("a new URL signature is stored in the record and the table row, but not rec
   ]);
 });
 
-test("an undocumented field gets a column when a record first contains a scalar value in it, even in a nested object", async () => {
+test("an undocumented field gets a column once a record contains a scalar value for it, even in a nested object", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [{ id: "g1", status: "sent", host: { id: "h1", deep: { x: 1, deeper: { y: 2 } } } }]);
   write(mirror, gifts, [{ id: "g2", value: 2.5, live: true, tags: ["a"], "odd name": 1, SELECT: "kept" }]);
@@ -232,7 +232,7 @@ test("an undocumented field gets a column when a record first contains a scalar 
   expect(names).not.toContain("tags");
 });
 
-test("a table gets at most 300 columns for undocumented fields, which accept any value and never have a predefined name", async () => {
+test("a table gets at most 300 columns for undocumented fields, each of which accepts any value and has a name of its own", async () => {
   const mirror = await makeMirror();
   write(mirror, gifts, [
     { id: 1, v: "a", record_id: 77, Synced_At: "x", removed_at: "y" },
@@ -272,7 +272,7 @@ test("if the API sends a new field, its path is reported once per mirror", async
   expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-test("values of an unexpected type are counted for each column when they are stored, without a message", async () => {
+test("storing values of an unexpected type increases the column's count of such values, but prints no message", async () => {
   const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);
@@ -287,14 +287,14 @@ test("values of an unexpected type are counted for each column when they are sto
   expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
-test("at most 100 new fields of a resource are reported, and none if the resource is undocumented", async () => {
+test("at most 100 new fields are reported for a documented resource, and none for an undocumented one", async () => {
   const mirror = await makeMirror();
   const many = Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`new_${n}`, n]));
   expect(write(mirror, orders, [order("o1", many)])).toHaveLength(100);
   expect(write(mirror, gifts, [{ id: 1, anything: { goes: 1 } }])).toEqual([]);
 });
 
-test("if only the order of a record's fields has changed, the record is not rewritten and no change is recorded", async () => {
+test("a record is neither rewritten nor recorded as changed if only the order of its fields has changed", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   const before = rows(mirror, "SELECT record_id, since_at FROM records");
@@ -311,7 +311,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("if a removed record returns, the change interval starts when the API last returned the record with the old value", async () => {
+test("if a removed record returns with a new value, the time span of the change starts at the last read with the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -326,7 +326,7 @@ test("if a removed record returns, the change interval starts when the API last 
   ]);
 });
 
-test("if a record's date changes, the change interval starts at the last read that returned the old date", async () => {
+test("if a record's date changes, the time span of the change starts at the last read that returned the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {
@@ -356,7 +356,7 @@ test.each([
   expect(changes(mirror)).toEqual(logged);
 });
 
-test("if the API returns two removed records again, each has a change interval that starts at its own last read", async () => {
+test("if the API returns two removed records again, the time span of each change starts at the last read of that record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

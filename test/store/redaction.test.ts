@@ -186,7 +186,9 @@ const hostOf = (n: number, fields: JsonObject = {}) => ({
 const loggedFields = (mirror: Mirror) =>
   rows<{ field: string }>(mirror, "SELECT field FROM changes ORDER BY field").map(({ field }) => field);
 
-/** Creates a mirror in which host 1 of an order was removed, host 2 of another was renamed, and host 3 was added. */
+/**
+ * Creates a mirror in which an order lost host 1, host 2 of another order was renamed, and a third order gained host 3.
+ */
 async function withHosts() {
   const mirror = await makeMirror();
   const orders = (fields: JsonObject, ...hosts: Json[]) =>
@@ -204,7 +206,7 @@ async function withHosts() {
   return mirror;
 }
 
-test("forgetting a host removes its data from records, earlier versions, recorded changes, host names and the ranking", async () => {
+test("forgetting a host removes the host's data from records, earlier versions, recorded changes, host names and the ranking", async () => {
   const mirror = await withHosts();
   expect(findUnredacted(mirror)).toEqual([]);
   expect(loggedFields(mirror)).toEqual(["host", "host", "host_username", "total_amount"]);
@@ -233,28 +235,28 @@ test("a search for data that must be removed finds a stored record with the name
   expect(findUnredacted(mirror)).toEqual([{ id: 1, resource: "orders", key: "order-1" }]);
 });
 
-test("omitting the field `host` deletes the recorded changes to hosts, and reports how many records of each resource changed", async () => {
+test("omitting the `host` field deletes the recorded changes to hosts, and reports the number of changed records per resource", async () => {
   const mirror = await withHosts();
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: hostOf(1) }]);
   expect(redactMirror(mirror, [], ["host"])).toMatchObject({ total: 4, counts: { orders: 3, roster: 1 } });
   expect(loggedFields(mirror)).toEqual(["total_amount"]);
 });
 
-test("omitting the field `tag` keeps the recorded changes to the field `tagline`", async () => {
+test("omitting the `tag` field keeps the recorded changes to the `tagline` field", async () => {
   const mirror = await makeMirror();
   for (const n of [1, 2]) writeRead(mirror, "orders", [anOrder(1, { tag: `${n}`, tagline: `${n}` })]);
   expect(redactMirror(mirror, [], ["tag"]).counts).toEqual({ orders: 1 });
   expect(loggedFields(mirror)).toEqual(["tagline"]);
 });
 
-test("omitting the host of orders keeps the recorded changes to hosts of roster records with the same record key", async () => {
+test("omitting the `host` field of orders keeps the recorded changes to the host of a roster record with the same record key", async () => {
   const mirror = await withHosts();
   for (const n of [1, 2]) writeRead(mirror, "roster", [{ relationship_id: "order-2", host: hostOf(n) }]);
   expect(redactMirror(mirror, [], ["orders:host"]).counts).toEqual({ orders: 3 });
   expect(loggedFields(mirror)).toEqual(["host_id", "host_username", "total_amount"]);
 });
 
-test("omitting a field removes it from a campaign's stored list item, even if the campaign's details lack the field", async () => {
+test("omitting a field removes the field from a campaign's stored list item, even if the campaign's details lack it", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "opportunities", [{ id: "c1", title: "Spring", note: "secret" }]);
   const store = new RecordWriter(mirror, opportunities, unrecordedRun(2));
@@ -264,7 +266,7 @@ test("omitting a field removes it from a campaign's stored list item, even if th
   expect(mirror.selectValue("SELECT list_json FROM records")).toBe('{"id":"c1","title":"Spring"}');
 });
 
-test("when a profile omits different fields, the mirror stores which fields are no longer omitted", async () => {
+test("if the omitted fields of a profile change, the mirror stores which fields are no longer omitted", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   expect([omitFields(mirror, []), readRedactedAfterRun(mirror)]).toEqual([null, null]);
@@ -288,7 +290,7 @@ test("when a profile omits different fields, the mirror stores which fields are 
   expect([readRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
 });
 
-test("redacted data stays in the mirror file until the file has been rewritten while no other program reads it", async () => {
+test("redacted data stays in the mirror file until the file is rewritten while no other program is reading it", async () => {
   const { db, path } = await withHosts();
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();
@@ -307,7 +309,7 @@ test("redacted data stays in the mirror file until the file has been rewritten w
   closeMirror(mirror);
 });
 
-test("if the disk is full, a later run rewrites the mirror file to remove redacted data, but other errors are thrown", async () => {
+test("if the disk is full, a later run removes redacted data from the mirror file, but any other error is thrown", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeInfo(mirror, "to_scrub", "1"));
   const failWith = (code: string) => {

@@ -32,7 +32,7 @@ async function exported(path: string, ...args: string[]) {
   return (parse(run.out) as string[][]).map((row) => row.join(" "));
 }
 
-test("removed records and their child rows are in separate tables, and only these tables have a column removed_at", async () => {
+test("removed records and their child rows are in separate tables, which are the only tables with a `removed_at` column", async () => {
   const { all } = await withRemovals();
   expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
   expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);
@@ -68,7 +68,7 @@ test("the table check and the rebuild include the tables for removed records", a
   expect(tables.map((table) => all(`SELECT * FROM ${table} ORDER BY 1`))).toEqual(before);
 });
 
-test("export --include-removed adds removed records, and removed_at is null for current records", async () => {
+test("export --include-removed also exports removed records, and sets `removed_at` to null for current records", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();
@@ -104,7 +104,7 @@ test("export --include-removed adds removed records, and removed_at is null for 
   expect(refused.code).toBe(2);
 });
 
-test("export --as-of returns the records that had been removed by that time", async () => {
+test("export orders_removed --as-of returns the records that had been removed by that time", async () => {
   const { mirror } = await withRemovals();
   const { path } = mirror;
   mirror.db.close();

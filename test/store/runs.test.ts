@@ -61,7 +61,7 @@ test("the next run of a resource marks a killed run as stopped, and keeps the ro
   expect(readRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
 });
 
-test("a run's row counts add up over its responses, and the request counts of the last response replace earlier ones", async () => {
+test("each response adds to a run's row counts, but replaces the run's request counts", async () => {
   const mirror = await makeMirror();
   expect(readNewestRunId(mirror)).toBe(0);
   const [runId, other] = [insertRun(mirror, "orders", at(1)), insertRun(mirror, "roster", at(1))];
@@ -90,7 +90,7 @@ test("findLastRun returns the latest sync, or a later verify that found a differ
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
 });
 
-test("findLastRun returns a verify without differences if it is the only run", async () => {
+test("findLastRun returns a verify that found no difference if it is the only run", async () => {
   const mirror = await makeMirror();
   expect(findLastRun(mirror, "orders")).toBeNull();
   run(mirror, 1, { outcome: "verified", verified: true });
@@ -116,7 +116,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("the last finished run is the last run that compared counts, and rows of later, unfinished runs count as interrupted", async () => {
+test("the last run that compared counts is the last finished run, and the rows of later runs count as interrupted", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
@@ -133,7 +133,7 @@ test("the last finished run is the last run that compared counts, and rows of la
   expect(readFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
 });
 
-test("the first read of a mirror is the earliest run that read records, and a killed run counts as ended at its start", async () => {
+test("a mirror's first read is the earliest run that read records, and a killed run counts as ended at its start", async () => {
   const mirror = await makeMirror();
   expect([readFirstReadAt(mirror), readFirstReadEnd(mirror, null)]).toEqual([null, null]);
   run(mirror, 1, { outcome: "done", rows_read: 0 });

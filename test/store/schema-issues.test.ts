@@ -39,7 +39,7 @@ test("a sync prints a note about a new field, and a warning about a field whose 
   ]);
 });
 
-test("addNotice records only the first notice about a subject, so that a sync prints it only once", async () => {
+test("addNotice records only the first notice about a subject, so a sync prints the notice only once", async () => {
   const mirror = await makeMirror();
   const add = (subject: string) => mirror.transaction(() => addNotice(mirror, subject, "2026"));
   expect([add("a"), add("b"), add("a")]).toEqual([true, true, false]);
@@ -90,7 +90,7 @@ test("a new field in 100 records counts only once toward the limit of 100 report
   expect(write(await makeMirror(), orders, [...taxed, order("last", { vat: 1 })])).toHaveLength(2);
 });
 
-test("values of an unexpected type are no longer counted if their record is corrected or removed", async () => {
+test("a value of an unexpected type is no longer counted once its record is corrected or removed", async () => {
   const mirror = await makeMirror();
   const odd = { total_amount: "1", currency: 5, host: [] };
   write(mirror, orders, [order("o1", odd), order("o2", odd), order("o3", { host: null })]);
@@ -107,7 +107,7 @@ test("values of an unexpected type are no longer counted if their record is corr
   expect(describeUnexpectedValues(mirror, "roster")).toBeNull();
 });
 
-test("the warning about unexpected values names at most ten columns, and states the number of other columns", async () => {
+test("the warning about unexpected values names at most ten columns and the number of remaining columns", async () => {
   const mirror = await makeMirror();
   const names = orders.fields.flatMap((field) =>
     field.kind === "scalar" && field.name !== "id" ? field.name : [],
@@ -133,7 +133,7 @@ test.each([
   expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
 });
 
-test("unexpected values in a column are counted for each type, and a rebuild of the table finds the same counts", async () => {
+test("a column's unexpected values are counted by type, and a rebuild of the table finds the same counts", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [
     order("o1", { currency: 5 }),
@@ -161,7 +161,7 @@ test("unexpected values in a column are counted for each type, and a rebuild of 
   ]);
 });
 
-test("a rebuild of the tables does not record notices, so that the next sync still prints them", async () => {
+test("a rebuild of the tables records no notices, so the next sync still prints them", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { tax: 1 })]);
   mirror.db.exec("DELETE FROM notices");

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
 import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
 
-/** The dates of the mirrored records by ID: 1 to 3 on the first day, 4 on the second day, 8 and 9 without readable dates. */
+/**
+ * The mirrored records: IDs 1 to 3 have dates on the first day, 4 on the second day, and 8 and 9 have unreadable dates.
+ */
 const dateOf = new Map<number, number | null>([
   [1, 100],
   [2, 200],

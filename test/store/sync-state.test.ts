@@ -8,7 +8,7 @@ import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
-test("before the first run, the sync state of a resource is empty, and the oldest date to read must be set before the options", async () => {
+test("before the first run, a resource's sync state is empty, and its oldest date to read must be set before the options", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
@@ -20,7 +20,7 @@ test("before the first run, the sync state of a resource is empty, and the oldes
   expect(() => mirror.transaction(() => state.setLastOptions(options))).toThrow("must set the floor");
 });
 
-test("the sync state of a resource stores the oldest date to read, how far older records were checked, the options and the filters that the API ignores", async () => {
+test("a resource's sync state stores the oldest date to read, the progress of the audit, the options and the ignored filters", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
@@ -49,7 +49,7 @@ test("the sync state of a resource stores the oldest date to read, how far older
   ]);
 });
 
-test("a missing record counts as last seen at the last complete read of its date, or otherwise when its version was stored", async () => {
+test("a missing record counts as last seen at the last complete read of its date, falling back to the time at which its version was stored", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));
@@ -86,7 +86,7 @@ async function withOrders(...dates: (number | null)[]) {
   return { mirror, state, missing };
 }
 
-test("a record that complete reads no longer return is stored as missing, with its last read, until a read returns it again", async () => {
+test("a record that is absent from complete reads is stored as missing, with the time of its last read, until a read returns the record", async () => {
   const { mirror, missing, state } = await withOrders(12 * hour);
   const read = (requestedAt: number, ids: number[]) =>
     mirror.transaction(() =>
@@ -101,7 +101,7 @@ test("a record that complete reads no longer return is stored as missing, with i
   expect(missing()).toEqual([]);
 });
 
-test("a complete read of a list marks all dates up to the request as read, and all records that it did not return as missing", async () => {
+test("a complete read of a list marks all dates up to the time of the request as read, and all absent records as missing", async () => {
   const { mirror, state } = await withOrders(-day, 5 * day, null, 0);
   mirror.transaction(() => state.applyList({ ...reading, requestedAt: day, ids: [4] }));
   expect(state.coverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);
@@ -112,7 +112,7 @@ test("a complete read of a list marks all dates up to the request as read, and a
   ]);
 });
 
-test("SyncState.count excludes missing and removed records, in a date range and for a status such as cancelled", async () => {
+test("SyncState.count excludes missing and removed records from counts by date range and by status", async () => {
   const { mirror, state } = await withOrders(0, hour, 2 * hour, 3 * hour);
   const cancelled = listStatusFilters(orders).find(({ name }) => name === "cancelled")?.statusBit;
   const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
@@ -124,7 +124,7 @@ test("SyncState.count excludes missing and removed records, in a date range and 
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);
 });
 
-test("the API's daily totals are stored for the days that one run has read completely, even in several parts", async () => {
+test("daily totals are stored for each day that one run has read completely, even if the run read the day in several parts", async () => {
   const { mirror, state } = await withOrders();
   const totals = (count: number): TotalsByDay =>
     new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));
@@ -144,7 +144,7 @@ test("the API's daily totals are stored for the days that one run has read compl
   expect(state.storedTotals.all().get("1970-01-02")).toEqual({ count: 12, amounts: [2, 2.5] });
 });
 
-test("an incomplete read deletes the stored daily totals of days with changed records, and stores no new totals", async () => {
+test("an incomplete read deletes the stored daily totals for days with changed records, and stores no new totals", async () => {
   const { mirror, state } = await withOrders();
   const range = { from: 0, to: 4 * day - 1 };
   const totals: TotalsByDay = new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count: n, amounts: [] }]));

@@ -224,13 +224,13 @@ test.each([
   expect(await compareTables(mirror, allResources)).toEqual([]);
 });
 
-test("the table check compares only the given resources", async () => {
+test("the table check compares only the requested resources", async () => {
   const mirror = await filled();
   mirror.db.exec("DELETE FROM orders; DELETE FROM opportunities");
   expect(await compareTables(mirror, [opportunities])).toEqual(one("opportunities", { missing: 1 }));
 });
 
-test("a table check that Ctrl-C aborts stops before the next batch of records", async () => {
+test("if Ctrl-C aborts a table check, the check stops before the next batch of records", async () => {
   const reason = new Error("stopped");
   const mirror = await filled(1_050);
   const stop = new AbortController();
@@ -254,7 +254,7 @@ test.each([
   expect(describeDifference({ table: "orders", ...counts })).toBe(text);
 });
 
-test("the result of a table check is stored until a later check finds no differences", async () => {
+test("the differences that a table check finds stay stored until a later check finds none", async () => {
   const mirror = await makeMirror();
   const differences = ["orders", "order_line_items"].flatMap((table) => one(table, { extra: 1 }));
   const at = "2026-11-01T00:00:00.000Z";

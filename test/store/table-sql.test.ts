@@ -11,7 +11,7 @@ import { order, write } from "./record-mirror.js";
 const shapeOf = (resource: Resource, name: string) =>
   listTableShapes(resource).find((shape) => shape.name === name) ?? expect.fail();
 
-test("table columns have the SQLite type of their values, so that numbers are sorted as numbers and text as text", async () => {
+test("table columns have the SQLite type of their values, so numbers are sorted numerically and text alphabetically", async () => {
   const mirror = await makeMirror();
   const select =
     "SELECT name || ' ' || type FROM pragma_table_info(?) WHERE name IN (SELECT value FROM json_each(?))";
@@ -63,7 +63,7 @@ test.each<[string, string, Resource, string, RecordState]>([
   expect(columnNames(shapeOf(resource, name), [], state)).toEqual(expected.split(", "));
 });
 
-test("the column with the UTC time is derived from the resource's date column, even if it is not the first timestamp", () => {
+test("the UTC time column is derived from the resource's date column, even if that column is not the first timestamp", () => {
   const resource = { ...opportunities, dateColumn: "updated_at" };
   expect(columnNames({ ...shapeOf(opportunities, "opportunities"), resource }, [], "current")).toContain(
     "updated_at_utc",

@@ -26,7 +26,7 @@ function fails(): never {
   throw new Error("enough");
 }
 
-test("a transaction is committed completely or not at all, even if it is nested", async () => {
+test("a transaction, even a nested one, is committed completely or not at all", async () => {
   const mirror = await makeMirror();
   const note = (name: string) => addNote(mirror, name);
   mirror.transaction(() => {
@@ -100,13 +100,13 @@ test.each(cases)(
     await expect(async () => await commit(mirror, path, replaceFile)).rejects.toThrow(message);
     expect(mirror.db.open && mirror.db.inTransaction).toBe(false);
     if (mirror.db.open) expect(() => closeMirror(mirror)).toThrow(MirrorUnusable);
-    // The moved file contains all committed changes, and its log is not applied to its replacement.
+    // The moved file contains all committed changes, and its log is not applied to the new file.
     if (existsSync(`${path}.old`)) expect(notes(`${path}.old`)).toEqual(["note 1"]);
     if (existsSync(path)) expect(notes(path)).toEqual([]);
   },
 );
 
-test("a commit fails if the symbolic link to the mirror now points to a different file", async () => {
+test("a commit fails if the symbolic link to the mirror has been redirected to a different file", async () => {
   const home = makeHome();
   const [link, other] = [join(home, "link.sqlite"), join(home, "other.sqlite")];
   for (const name of ["first.sqlite", "other.sqlite"]) (await openMirror(join(home, name))).db.close();

@@ -61,7 +61,7 @@ test("a rebuild drops and reports a user-defined trigger that would make removal
   expect(added()).toEqual(names);
 });
 
-test("a view that is replaced with a newer version keeps its user-defined triggers", async () => {
+test("replacing a view with a newer version keeps the view's user-defined triggers", async () => {
   const { mirror, added } = await withAddedObjects();
   mirror.db.exec(`
     DROP VIEW orders_net;
@@ -79,7 +79,7 @@ test("changing a record does not fire a user-defined trigger for removals", asyn
   expect(all("SELECT what || ' ' || id FROM log")).not.toContain("removed order-1");
 });
 
-test("removing a record does not change user-defined tables that reference it", async () => {
+test("removing a record does not change a user-defined table that references the record", async () => {
   const { mirror, all } = await withAddedObjects();
   mirror.db.exec(
     "CREATE TABLE tags (record_id REFERENCES orders (record_id)); INSERT INTO tags VALUES (1), (2)",

@@ -280,7 +280,7 @@ describe("survey results", () => {
     expect((await brand.run("verify surveys")).code).toBe(0);
   });
 
-  test("if a new attribute appears in the results of two surveys and sync rejects one of them, the other survey's results are stored with the attribute", async () => {
+  test("if a new field appears in the results of two surveys and sync rejects the results of one, the field is stored for the other", async () => {
     const many = Array.from({ length: 30 }, (_, n) => question(`q${n}`));
     const brand = makeBrand({ surveys, results: { ...results, s1: many } });
     await runSync(brand, "sync surveys");
