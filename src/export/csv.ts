@@ -67,22 +67,22 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
 /** Matches a text that is only a number with a sign, which is not a formula. */
 const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
-/** The characters that start a formula, including their full-width forms. */
-const formulaSigns = String.raw`=+\-@＝＋－＠`;
-/** Matches characters that spreadsheets ignore before a formula. */
-const blanks = String.raw`[[\s\p{Cc}]--[\t\r\n]]*`;
+/*
+ * The patterns for formulas. A formula starts with `=`, `+`, `-`, `@` or one of their full-width forms. Spreadsheets
+ * ignore blanks and control characters before it.
+ */
 
-/** Matches the start of a text that begins with a formula, a tab or a carriage return (OWASP, "CSV Injection"). */
-const formulaAtStart = new RegExp(String.raw`^[\s\p{Cc}]*[${formulaSigns}\t\r]`, "v");
+/** Matches the start of ` =1+1`. A tab or a carriage return at the start counts as well (OWASP, "CSV Injection"). */
+const formulaAtStart = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
-/** Matches a semicolon or a tab before a formula, because spreadsheets in some locales split cells there. */
-const separatorBeforeFormula = new RegExp(String.raw`[;\t](?=${blanks}[${formulaSigns}])`, "gv");
+/** Matches the semicolon in `a; -5`, and likewise a tab, because spreadsheets in some locales split cells there. */
+const separatorBeforeFormula = /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])/gu;
 
 /**
- * Matches a line break before a formula. Only `=` counts, because lines that start with a dash or an `@` are usually
- * lists and names.
+ * Matches the line break in `a\n =1+1`. Only `=` counts, because lines that start with a dash or an `@` are usually lists
+ * and names.
  */
-const lineBreakBeforeFormula = new RegExp(String.raw`[\r\n](?=${blanks}[=＝])`, "gv");
+const lineBreakBeforeFormula = /[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 
 /**
  * Adds an apostrophe before each formula, so that spreadsheets treat it as text. For example, `=1+1` becomes `'=1+1`,
