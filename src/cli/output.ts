@@ -69,7 +69,7 @@ export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], dep
   const destination = chooseDestination(flags.out ?? "-", deps);
   const format = chooseFormat(flags, destination, allowed);
   if (destination.kind === "file" && destination.isCompressed && !format.isText)
-    throw createNoFormatError(allowed, destination.path);
+    throw createUnknownExtensionError(allowed, destination.path);
   const csvFlag = findCsvFlag(flags);
   if (csvFlag !== undefined && format.name !== "csv")
     throw new UsageError(`\`${csvFlag}\` is for CSV, not for \`--${format.name}\`.`, {
@@ -83,22 +83,23 @@ export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], dep
  * flags such as `--excel`, the default is CSV.
  */
 function chooseFormat(flags: OutputFlags, destination: Destination, allowed: readonly Format[]): Format {
-  const { path, extension } = destination.kind === "file" ? destination : { path: undefined, extension: "" };
   const formatOfFlag = allowed.find(({ name }) => flags[name]);
-  const formatOfExtension = allowed.find(({ extensions }) => extensions.includes(extension));
-  if (formatOfFlag) {
+  const extension = destination.kind === "file" ? destination.extension : "";
+  const formatOfFile = allowed.find(({ extensions }) => extensions.includes(extension));
+  if (destination.kind === "file" && formatOfFile && formatOfFlag) {
     const { name, extensions, flagOnlyExtensions = [] } = formatOfFlag;
     const fitting = [...extensions, ...flagOnlyExtensions];
-    if (formatOfExtension && !fitting.includes(extension))
-      throw new UsageError(`\`--${name}\` contradicts the file's extension: ${path}`, {
+    if (!fitting.includes(extension))
+      throw new UsageError(`\`--${name}\` contradicts the file's extension: ${destination.path}`, {
         hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
       });
-    return formatOfFlag;
   }
-  if (formatOfExtension) return formatOfExtension;
+  const format = formatOfFlag ?? formatOfFile;
+  if (format) return format;
   const csv = allowed.find(({ name }) => name === "csv");
   if (csv && (destination.kind === "folder" || findCsvFlag(flags) !== undefined)) return csv;
-  throw createNoFormatError(allowed, path);
+  if (destination.kind === "file") throw createUnknownExtensionError(allowed, destination.path);
+  throw new UsageError("No output format was specified.", { hint: formatsHint(allowed) });
 }
 
 function isStdout(path: string): boolean {
@@ -160,15 +161,17 @@ const similarExtensions: Readonly<Record<string, string>> = {
   ".xlsm": ".xlsx",
 };
 
-/** Creates the error for a missing or unknown format. @param path the file whose extension is unknown */
-function createNoFormatError(allowed: readonly Format[], path: string | undefined): UsageError {
-  const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
-  const extensions = allowed.flatMap((format) => format.extensions).join(", ");
-  const problem =
-    path === undefined ? "No output format was specified." : `No format has this file extension: ${path}`;
-  const [, stem = "", typed = ""] = /^(.*)(\.\w+)$/.exec(path ?? "") ?? [];
+function createUnknownExtensionError(allowed: readonly Format[], path: string): UsageError {
+  const [, stem = "", typed = ""] = /^(.*)(\.\w+)$/.exec(path) ?? [];
   const meant = similarExtensions[typed.toLowerCase()];
   const suggestion = meant ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
-  const hint = `${suggestion}add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
-  return new UsageError(problem, { hint });
+  return new UsageError(`No format has this file extension: ${path}`, {
+    hint: suggestion + formatsHint(allowed),
+  });
+}
+
+function formatsHint(allowed: readonly Format[]): string {
+  const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
+  const extensions = allowed.flatMap((format) => format.extensions).join(", ");
+  return `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
 }
