@@ -13,7 +13,7 @@ export type Row = readonly RowValue[];
 export interface RowSelection {
   mirror: Mirror;
   table: ReadableTable;
-  /** The columns in the requested order. By default, all columns that are not marked with `isOmittedByDefault`. */
+  /** The columns in the requested order. By default, `selectColumns` chooses them. */
   columns?: readonly string[] | undefined;
   /** An SQL condition that `checkCondition` has accepted. */
   where?: string | undefined;
@@ -59,6 +59,10 @@ function* readRawRecords(selection: RowSelection): Iterable<string[]> {
   for (const batch of readRows(selection, [value])) yield batch.map(([record]) => String(record));
 }
 
+/**
+ * Returns the columns to export. By default, omits the columns that the mirror adds for queries: the row's number
+ * (`record_id` or `row_id`), and the day, month and time of the main date in UTC.
+ */
 function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
   if (!columns) return table.columns.filter(({ isOmittedByDefault }) => !isOmittedByDefault);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));

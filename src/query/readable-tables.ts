@@ -24,6 +24,7 @@ export interface ReadableTable {
   /** `current` and `removed` tables are built from the API's records. `system` tables are brandapi's own. */
   kind: RecordState | "view" | "system";
   about: string;
+  /** All columns, even those that exports omit by default (`isOmittedByDefault`). */
   columns: readonly ReadableColumn[];
   /** The columns to sort by, or an empty list for a view that is already sorted. */
   orderBy: readonly string[];
