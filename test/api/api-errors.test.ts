@@ -60,6 +60,7 @@ it.each([
       expect(error).toMatchObject({ name, exitCode, status });
       expect(error.message).toMatch(message);
       expect(`${error.hint}`).not.toContain("--max-wait");
+      if (status === 401) expect(error.hint).toBe("create a new key");
       expect(`${error.message}${error.hint}${error.stack}${String(error.cause)}`).not.toContain(key);
       expect(api.stats).toMatchObject({ requests: 1, retries: 0 });
       expect(scope.isDone()).toBe(true);

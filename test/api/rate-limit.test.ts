@@ -65,6 +65,10 @@ it("all processes share one limit per API key and host, and all API keys togethe
   await openLimiter(clock, { statePath, key: "other key" }).send(60);
   await openLimiter(clock, { statePath, baseUrl: "http://127.0.0.1:9/api/brand/v1" }).send(60);
   expect(clock.slept).toEqual([]);
+  const inOtherOrder = openLimiter(clock, { key: "other key" });
+  await inOtherOrder.send(60);
+  await openLimiter(clock, { statePath: inOtherOrder.statePath }).send(60);
+  expect(clock.slept).toEqual([]);
   const waits: object[] = [];
   const third = openLimiter(clock, { statePath, key: "third key" }, { onWait: (wait) => waits.push(wait) });
   expect(await third.waited()).toBe(60_050);

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { allResources } from "../../src/resources/registry.js";
 import { backupName } from "../../src/store/backups.js";
-import { openMirror, openMirrorForReading } from "../../src/store/open.js";
+import { openMirror, openMirrorForPlan, openMirrorForReading } from "../../src/store/open.js";
 import { migrations } from "../../src/store/schema.js";
 import { compareTables } from "../../src/store/table-check.js";
 import { makeBrand, type TestBrand } from "../support/brand.js";
@@ -95,6 +95,14 @@ test.each([
     expect(rowsIn(path, "SELECT id, net_amount FROM orders_net")).toHaveLength(2);
   },
 );
+
+test("a dry run migrates a mirror from version 0.1.0 only in a copy", async () => {
+  const path = releasedMirror();
+  const copy = await openMirrorForPlan(path);
+  expect(copy.selectValues("SELECT id FROM orders ORDER BY id")).toEqual(["order-1", "order-3"]);
+  copy.db.close();
+  expect(rowsIn(path, "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+});
 
 test("a mirror from version 0.1.0 is backed up before its migration", async () => {
   const path = releasedMirror();

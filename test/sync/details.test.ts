@@ -250,6 +250,10 @@ describe("survey results", () => {
     expect(last).toMatchObject({ rows_read: 5, rows_removed: 1, rows_new: 1 });
     expect(stored(brand)).toEqual(["s1 q2", "s1 q3", "s2 q1"]);
     expect(brand.sql("SELECT share FROM survey_results WHERE id = 'q2'")).toEqual([{ share: 0.7 }]);
+    const sinceRun =
+      "SELECT key FROM records WHERE resource = 'survey-results' AND since_at >= ? ORDER BY key";
+    const changed = brand.sql<{ key: string }>(sinceRun, last.started_at).map(({ key }) => key);
+    expect(changed).toEqual(["s1/q1", "s1/q2", "s1/q3"]);
   });
 
   test("sync removes a survey's results together with the survey", async () => {
