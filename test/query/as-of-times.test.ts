@@ -18,7 +18,7 @@ async function readAsOf({ path }: Mirror, names: readonly string[], time: string
   );
 }
 
-/** Writes the ranking of hosts by clicks, as a sync would. */
+/** Writes the host ranking, sorted by clicks, as a sync would. */
 function writeRanking(mirror: Mirror, time: string, clicks: Readonly<Record<string, number>>): void {
   const entries = Object.entries(clicks).map(([id, count]) => ({
     ...{
@@ -31,7 +31,7 @@ function writeRanking(mirror: Mirror, time: string, clicks: Readonly<Record<stri
   mirror.transaction(() => saveRanking(mirror, Date.parse(time), entries));
 }
 
-test("--as-of with the exact time of a change returns the new values of the record", async () => {
+test("--as-of with the exact time of a change returns the record's new values", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: at(1) });
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 2 })], { at: at(2) });
@@ -45,7 +45,7 @@ test("--as-of with the exact time of a change returns the new values of the reco
   expect(await refunds(at(3))).toEqual([[3]]);
 });
 
-test("with --as-of after a removal, the record is in the tables for removed records, even if it returned later", async () => {
+test("with --as-of after a removal, a record is in the tables for removed records even if it returned later", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-1", "order-2"] });
@@ -83,7 +83,7 @@ test("if versions overlap because the clock was set back, --as-of uses the versi
   expect(await refunds(at(4))).toEqual([[4]]);
 });
 
-test("with --as-of, tables of different resources contain only their own records", async () => {
+test("with --as-of, each resource's tables contain only that resource's records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" }, status: "active" }], { at: at(1) });
@@ -113,7 +113,7 @@ test.each([
   expect(await rows(at(3))).toEqual([after]);
 });
 
-test("--as-of includes a run only after its end, and a killed run only after its start", async () => {
+test("--as-of includes a run once it has ended, and a killed run once it has started", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2) });
@@ -126,7 +126,7 @@ test("--as-of includes a run only after its end, and a killed run only after its
   expect(await runs(at(3))).toEqual([1, 2, 3]);
 });
 
-test("with --as-of, `hosts` contains each host's totals from its last snapshot, without hosts that have left the ranking", async () => {
+test("with --as-of, the `hosts` view contains each host's totals from the host's last snapshot, without hosts that have left the ranking", async () => {
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 10, b: 20, "": 30 });
   writeRanking(mirror, at(2), { a: 11, "": 31 });
@@ -142,7 +142,7 @@ test("with --as-of, `hosts` contains each host's totals from its last snapshot, 
   expect(await ranking(at(3))).toEqual([[...none, 32, 2, 3, 4.5], row("a", 12), row("b", 22)]);
 });
 
-test("--as-of warns that the host ranking was replaced later only if the mirror had a ranking of that day at the given time", async () => {
+test("--as-of warns that the host ranking was replaced later only if the mirror already had a ranking for that day", async () => {
   const hour = 3_600_000;
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 1 });
@@ -160,7 +160,7 @@ test("--as-of warns that the host ranking was replaced later only if the mirror 
   expect(await isReplaced(at(3))).toBe(false);
 });
 
-test("the warnings for --as-of name resources that were first read later, and tables without a history", async () => {
+test("--as-of warns about resources that were first read later, and about tables without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { at: at(2) });
@@ -188,7 +188,7 @@ test("the warnings for --as-of name resources that were first read later, and ta
   expect((await readAsOf(mirror, ["hosts_by_month"], at(3), sql)).rows).toEqual([[1]]);
 });
 
-test("--as-of rejects a time before the end of the first run that read any record of the table or view", async () => {
+test("for each table and view, --as-of rejects times before the end of the first run that read any of its records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [], { at: at(1) });
   writeRead(mirror, "surveys", [{ id: "s" }], { at: at(3) });

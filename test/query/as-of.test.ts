@@ -12,7 +12,7 @@ type Row = Record<string, unknown>;
 
 /** The tables with a history. */
 const tables = ["orders", "order_line_items", "roster", "recommendations", "opportunities", "content"];
-/** Columns from monthly rankings, which have no history because each sync replaces them. */
+/** Columns from monthly rankings, which have no history because every sync replaces the rankings. */
 const ranked = ["clicks", "conversion_rate", "ranking_orders", "ranking_revenue"];
 
 function addToMirror(path: string, sql: string): void {
@@ -93,7 +93,7 @@ async function exportRows(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("export --as-of ignores changes to an order after the given time", async () => {
+test("export --as-of ignores later changes to an order", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {
@@ -121,7 +121,7 @@ test("export --as-of also applies to tables and views in a --where condition", a
   expect([await ids(...late), await ids(...late, "--as-of", before)]).toEqual([["a", "b", "c"], []]);
 });
 
-test("export --as-of uses the last ranking snapshot before the given time, and warns about tables without a history", async () => {
+test("export --as-of uses the last ranking snapshot before the requested time, and warns about tables without a history", async () => {
   const { brand, before } = await syncTwice();
   const clicks = async (...words: string[]) =>
     (await exportRows(brand, "hosts", ...words)).rows.map((row) => row.clicks);
@@ -135,7 +135,7 @@ test("export --as-of uses the last ranking snapshot before the given time, and w
   );
 });
 
-test("export --as-of warns if the host ranking was first read, or replaced on the same day, after the given time", async () => {
+test("export --as-of warns if the host ranking was first read after the requested time, or was replaced later on the same day", async () => {
   const { brand } = await syncTwice();
   const earlier = at(brand.now());
   brand.pass(60_000);
@@ -155,7 +155,7 @@ test("export --as-of warns if the host ranking was first read, or replaced on th
   expect(err).not.toContain(replaced);
 });
 
-test("export --as-of omits a host that had left the ranking by the given time", async () => {
+test("export --as-of omits a host that had left the ranking by the requested time", async () => {
   const host = (id: string) => ({ id, username: id, first_name: null, last_name: null, profile_photo: null });
   const orders = ["h1", "h2"].map((id) => orderAt(id, noon - day, { host: host(id) }));
   const brand = makeBrand({ orders });
@@ -210,7 +210,7 @@ test("query --as-of applies to a table regardless of how the statement refers to
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
 
-test("query --as-of rejects statements that read tables without a history, or current tables such as `main.orders`", async () => {
+test("query --as-of rejects a statement that reads a table without a history, or a current table such as `main.orders`", async () => {
   const { brand, before } = await syncTwice();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
   const refused = async (...words: string[]) => {

@@ -51,7 +51,7 @@ test.each([
     2,
   ],
 ] as const)(
-  "listChanges returns %s, oldest first, and the number of all changes that match the filter",
+  "listChanges returns %s, oldest first, and the total number of matching changes",
   (_, filter, limit, kinds, total) => {
     const found = listChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);

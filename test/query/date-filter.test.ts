@@ -12,7 +12,7 @@ test("a date filter on a UTC column includes all microseconds of the last millis
   ]);
 });
 
-test("date filters on month and day columns include the months and days of both bounds", () => {
+test("a date filter on a month or day column includes the month or day of both bounds", () => {
   expect(dateConditionsSql({ sql: "month", form: "month" }, since, until)).toEqual([
     "month >= '2026-10'",
     "month <= '2026-10'",
@@ -27,7 +27,7 @@ test("a date filter on times in the API's format includes both bounds to the mil
   ]);
 });
 
-test("a date filter up to the last time of the year 9999 has no upper bound", () => {
+test("a date filter that ends at the last moment of the year 9999 has no upper bound", () => {
   expect(dateConditionsSql({ sql: "date", form: "utc" }, undefined, maxTimestampMs)).toEqual([]);
   expect(dateConditionsSql({ sql: "date", form: "utc" }, undefined, maxTimestampMs - 1)).toHaveLength(1);
 });

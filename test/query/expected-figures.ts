@@ -1,7 +1,7 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures for orders, computed independently of the views: amounts are summed as integers, and days are
+ * Computes the expected figures for orders independently of the views: amounts are summed as integers, and days are
  * derived in JavaScript.
  */
 export interface Figures {
@@ -22,7 +22,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Sums the figures for orders that have not been removed. */
+/** Sums the figures for orders that are not removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);

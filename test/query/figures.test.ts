@@ -33,7 +33,7 @@ function read<Row extends object>(sql: string): Row[] {
 
 const names = Object.keys(sumFigures([])).join(", ");
 
-test("sales_by_day sums orders that are neither removed nor cancelled, by day and currency", () => {
+test("sales_by_day sums orders by day and currency, excluding removed and cancelled orders", () => {
   const wanted = groupFigures(present, (order) => ({ day: dayOf(order), currency: currencyOf(order) }));
   expect(wanted.length).toBeGreaterThan(300);
   expect(wanted.some(({ currency }) => currency === null)).toBe(true);
@@ -74,7 +74,7 @@ test("hosts_by_month sums orders by host, month and currency, and has a row for 
   );
 });
 
-test("the views commission_by_host and hosts contain equal amounts and counts for each host and currency", () => {
+test("the commission_by_host and hosts views contain equal amounts and counts for each host and currency", () => {
   const wanted = groupFigures(present, (order) => ({
     host_id: hostOf(order),
     currency: currencyOf(order),
@@ -113,7 +113,7 @@ test("the views commission_by_host and hosts contain equal amounts and counts fo
   }
 });
 
-test("refunds_by_month contains the refund rate and the number of refunded orders", () => {
+test("refunds_by_month contains the refund rate and the refunded order count", () => {
   const rows = read<{
     month: string;
     currency: string | null;

@@ -14,7 +14,7 @@ const hoursAgo = (hours: number) => at(now - hours * hour);
 const running = { started_at: hoursAgo(0), progress: null };
 const denial = { at: hoursAgo(1), error: "402: The plan does not include this resource.", hint: null };
 
-/** Reads the health of the named resources. */
+/** Returns the health of the given resources. */
 function health(mirror: Mirror, names: string, options: { maxAge?: number; isLocked?: boolean } = {}) {
   const chosen = names.split(" ").flatMap((name) => resources.find((one) => one.name === name) ?? []);
   const maxAgeMs = options.maxAge === undefined ? null : options.maxAge * hour;
@@ -25,14 +25,14 @@ function healthOf(mirror: Mirror, name: string, options?: { maxAge?: number; isL
   return health(mirror, name, options).resources.find(({ resource }) => resource === name);
 }
 
-/** Adds a run that started the given number of hours ago and read no records. */
+/** Adds a run that started the specified number of hours ago and read no records. */
 function addRun(mirror: Mirror, name: string, hours: number, columns: Partial<RunRow>): number {
   const runId = insertRun(mirror, name, hoursAgo(hours));
   updateRun(mirror, runId, { finished_at: hoursAgo(hours), ...columns });
   return runId;
 }
 
-test("a resource is stale if its last successful sync is older than --max-age, or in the future by more than --max-age", async () => {
+test("a resource is stale if its last successful sync is more than --max-age in the past or in the future", async () => {
   const mirror = await makeMirror();
   const lastReads = { orders: 26, roster: 26.1001, gifts: -26, codes: -26.1 };
   for (const [name, hours] of Object.entries(lastReads)) writeRead(mirror, name, [], { at: hoursAgo(hours) });
@@ -61,7 +61,7 @@ test("a resource that has never been read successfully is stale and has no age",
   expect(findOldestSuccess(mirror)).toBeNull();
 });
 
-test("an unverified sync counts as successful for orders, but not for surveys, whose details it may have skipped", async () => {
+test("an unverified sync counts as successful for orders, but not for surveys, because survey results may have been skipped", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "surveys"]) {
     writeRead(mirror, name, [], { at: hoursAgo(9) });
@@ -84,7 +84,7 @@ test("the status of surveys includes a row for survey results", async () => {
   ]);
 });
 
-test("a resource to which the API denies access is stale, or never read if the API has denied access from the start", async () => {
+test("a resource to which the API denies access is reported as stale, or as never read if access was denied from the start", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: hoursAgo(9) });
   for (const name of ["orders", "roster"]) {
@@ -111,7 +111,7 @@ test.each([
   expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
 });
 
-test("a run without an end time is reported as running if it is the newest and the mirror is locked, and otherwise as killed", async () => {
+test("a run without an end time is reported as running if it is the newest run and the mirror is locked; any other is reported as killed", async () => {
   const mirror = await makeMirror();
   addRun(mirror, "orders", 1, { outcome: "done" });
   insertRun(mirror, "orders", hoursAgo(0.5));
@@ -125,7 +125,7 @@ test("a run without an end time is reported as running if it is the newest and t
   expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
 });
 
-test("status merges adjacent date ranges that were read, and reports unread dates as a gap, but not dates with faulty records", async () => {
+test("status merges adjacent date ranges, and reports unread dates as a gap, but not dates with faulty records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
   writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });
@@ -159,7 +159,7 @@ test("status merges adjacent date ranges that were read, and reports unread date
   });
 });
 
-test("after a stopped sync, status reports dates as read for the roster, but not for surveys, whose results may be unread", async () => {
+test("after a stopped sync, status reports dates as read for the roster, but not for surveys, because survey results may be unread", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { whole: true });
   expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });
@@ -170,7 +170,7 @@ test("after a stopped sync, status reports dates as read for the roster, but not
   expect(healthOf(mirror, "roster")).toMatchObject({ last_success_at: null, covered: [{ from: null }] });
 });
 
-test("status reports the problems that `verify` found as repairable, unless only the API can correct them", async () => {
+test("status describes a problem that `verify` found as repairable unless only the API can correct the problem", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: hoursAgo(9) });
   expect(healthOf(mirror, "orders")?.found).toBeNull();

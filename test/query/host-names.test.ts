@@ -15,7 +15,7 @@ const named = [
   { host_id: "44444444-d", host_username: null, host_label: "44444444" },
 ];
 
-test("views label a host without a handle with its name or the first eight characters of its ID", async () => {
+test("views label a host without a handle with the host's name or the first eight characters of the ID", async () => {
   const mirror = await makeMirror();
   const all = Object.values(hosts);
   const at = (n: number) => `2026-11-0${n}T00:00:00.000Z`;
@@ -56,7 +56,7 @@ test("views label a host without a handle with its name or the first eight chara
   mirror.db.close();
 });
 
-test("the columns `day` and `month` of orders are in UTC", async () => {
+test("the `day` and `month` columns of `orders` are in UTC", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T01:30:00+02:00", "2026-10-31T23:59:59.999Z", "2026-11-01"];
   writeRead(

@@ -14,7 +14,7 @@ function ranked(id: string | null, total_clicks: number, orders: number): JsonOb
   return { host, total_clicks, orders, revenue: orders * 0.1, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month contains the clicks and orders from the month's newest ranking of all hosts", async () => {
+test("hosts_by_month contains the clicks and orders from the month's newest ranking for all hosts", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [
@@ -125,7 +125,7 @@ test("the hosts view has one row per host with totals from the ranking, and one 
   mirror.db.close();
 });
 
-test("the clawed-back commission in commission_by_host is the decrease from each order's highest to its current commission", async () => {
+test("the clawed-back commission in commission_by_host is the decrease from each order's highest commission to the current one", async () => {
   const host = (n: number) => ({
     host: { id: `h${n}`, username: `host ${n}`, first_name: null, last_name: null, profile_photo: null },
   });
@@ -172,7 +172,7 @@ test("the clawed-back commission in commission_by_host is the decrease from each
   ]);
 });
 
-test("roster_changes lists only hosts that joined or left, or whose rate changed", async () => {
+test("roster_changes lists only hosts who joined or left, or whose rate changed", async () => {
   const member = (n: number, commission_rate: number, username = `host ${n}`) =>
     memberOf(`r${n}`, { host: { ...memberOf("").host, id: `h${n}`, username }, commission_rate });
   const brand = makeBrand();
@@ -201,7 +201,7 @@ test("roster_changes lists only hosts that joined or left, or whose rate changed
   }
 });
 
-test("content_by_host counts each host's files and has one row for all files without a host", async () => {
+test("content_by_host counts each host's files, and has one row for all files without a host", async () => {
   const mirror = await makeMirror();
   const file = (id: string, host: string | null, rest: JsonObject = {}): JsonObject => ({
     id,
@@ -283,7 +283,7 @@ test("campaigns_owing lists a campaign until all its work and payments are compl
     campaign("gone", "ACTIVE", { deliverables: [deliverable("d6", null)] }),
   ]);
   writeRead(mirror, "opportunities", [], { at: "2026-11-02T00:00:00.000Z", remove: ["gone"] });
-  // A campaign is overdue at the time of the last completed campaign sync, and other runs do not count.
+  // Only the last completed campaign sync determines whether a campaign is overdue.
   writeRead(mirror, "roster", [], { at: "2026-12-24T00:00:00.000Z" });
   insertRun(mirror, "opportunities", "2026-12-24T00:00:00.000Z");
   const none = {

@@ -20,7 +20,7 @@ const months = (brand: TestBrand) =>
     "SELECT month, currency, is_partial, net_amount, net_through, net_before FROM sales_by_month",
   );
 
-/** Creates one order per day, with amounts whose sums reveal which days they include. */
+/** Creates one order per day. The amounts are chosen so that each sum reveals which days it includes. */
 function everyDay(first: number, days: number, hourOfDay = 12): Order[] {
   return Array.from({ length: days }, (_, n) =>
     orderAt(`o${n}`, first + n * day + hourOfDay * hour, { total_amount: 2 ** (n % 40) / 100 }),
@@ -72,7 +72,7 @@ test("sales_by_month compares a complete month with the entire previous month, e
   });
 });
 
-test("sales_by_month compares a partially read month with the previous one up to the last completely read day", async () => {
+test("sales_by_month compares a partially read month with the previous month up to the last fully read day", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, untilFlag(Date.UTC(2026, 9, 11, 6)));
@@ -95,7 +95,7 @@ test("sales_by_month compares a partially read month with the previous one up to
   expect([september?.net_before, november?.net_before]).toEqual([null, null]);
 });
 
-test("if only the start of a month has been read, net_through in sales_by_month is the sum up to the last complete day", async () => {
+test("if only the start of a month has been read, `net_through` in sales_by_month is the sum up to the last complete day", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand, [...sinceFlag(Date.UTC(2026, 9, 1)), ...untilFlag(Date.UTC(2026, 9, 11, 6))]);
@@ -131,7 +131,7 @@ test.each([
     brand.pass(6 * day);
     await syncOrders(brand, ["--since", "7d"]);
     brand.pass(day);
-    // The dates of files that have been read do not matter.
+    // The date ranges that have been read for files do not matter.
     expect((await brand.run("sync content")).code).toBe(0);
     const from = "2026-11-03";
     expect(months(brand).at(-1)?.net_through).toBe(net(orders, from, "2026-11-13"));
@@ -140,7 +140,7 @@ test.each([
   },
 );
 
-test("net_before, the amount of the previous month in sales_by_month, is null for a brand's first month", async () => {
+test("`net_before` in sales_by_month, which is the previous month's amount, is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand);
@@ -167,7 +167,7 @@ test("sales_by_month marks a month as partial until a sync starts after the end 
   ]);
 });
 
-test("sales_by_month has a row without a month for orders without a readable date, so that the sum of all rows includes every order", async () => {
+test("sales_by_month has a row without a month for orders with unreadable dates, so the sum of all rows includes every order", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })]);
   const rows = mirror.db.prepare("SELECT month, orders FROM sales_by_month").raw().all();
@@ -177,7 +177,7 @@ test("sales_by_month has a row without a month for orders without a readable dat
   ]);
 });
 
-test("net_before in sales_by_month is null if the previous month has no orders in that currency, and 0 if those orders add up to 0", async () => {
+test("`net_before` in sales_by_month is null if the previous month has no orders in the currency, and 0 if the orders add up to 0", async () => {
   const at = (month: number, nth: number) => Date.UTC(2026, month, nth, 12);
   const orders = [
     orderAt("a", at(6, 3)),
@@ -206,7 +206,7 @@ test("net_before in sales_by_month is null if the previous month has no orders i
   });
 });
 
-test("sales_by_month marks the first month as partial if --since of the first sync is in the middle of that month", async () => {
+test("sales_by_month marks the first month as partial if the first sync's --since is in the middle of that month", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 60);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 5) });
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 8, 10)));
@@ -236,7 +236,7 @@ test("export sales_by_month --as-of returns the same rows as an export made at t
   ]);
 });
 
-test("a month is partial until a sync reads its last unread day; reported_at in restatements is then the end of that sync", async () => {
+test("a month is partial until a sync reads its last unread day, and `reported_at` in restatements is the end of that sync", async () => {
   const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
   const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);

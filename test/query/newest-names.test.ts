@@ -16,7 +16,7 @@ const order = (n: number, username: string, more = {}) =>
 const perHost = ["hosts_by_month", "commission_by_host", "content_by_host", "roster_changes"];
 const perOrder = ["orders_net", "order_figures", "late_refunds"];
 
-/** Creates a mirror with a host that was renamed from `zoe` to `ada`. Older orders still contain `zoe`. */
+/** Creates a mirror with a host who was renamed from `zoe` to `ada`. Older orders still contain `zoe`. */
 async function renamed() {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order(1, "zoe"), order(2, "zoe")], { at: at(1), whole: true });
@@ -48,7 +48,7 @@ test("views use a host's newest handle, not the alphabetically last one", async 
   for (const view of [...perHost, ...perOrder]) expect([view, names(view)]).toEqual([view, [["ada", "ada"]]]);
 });
 
-test("views keep a host's newest name even if the record that contains it is removed", async () => {
+test("views keep a host's newest name even if the record with that name is removed", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "roster", [], { at: at(4), remove: ["r"] });
   writeRead(mirror, "orders", [], { at: at(4), remove: ["o1"] });
@@ -56,7 +56,7 @@ test("views keep a host's newest name even if the record that contains it is rem
   expect(names("roster_changes")).toEqual([["ada", "ada"]]);
 });
 
-test("if a host's newest record has no handle, views label the host by name, or by ID if the name is missing as well", async () => {
+test("if a host's newest record has no handle, views label the host by name or, if the name is missing, by ID", async () => {
   const { mirror, names } = await renamed();
   writeRead(mirror, "orders", [order(3, "x", { host: host(null) })], { at: at(5) });
   expect(names("hosts_by_month")).toEqual([[null, "Ada"]]);

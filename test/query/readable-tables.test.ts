@@ -10,7 +10,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const mirror = await makeMirror();
 
-test("the columns of `sync_runs` have the types that exports use: booleans, integers and text", () => {
+test("exports use the types of the columns in `sync_runs`: booleans, integers and text", () => {
   const { columns } = resolveTable(mirror, "sync_runs");
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
   expect(types).toMatchObject({
@@ -25,34 +25,40 @@ test.each([
   [
     "orders",
     "sorted by record_id",
-    "filtered by UTC time",
+    "filtered by a UTC column",
     "current",
     { sql: '"order_date_utc"', form: "utc" },
   ],
   [
     "orders_removed",
     "sorted by record_id",
-    "filtered by UTC time",
+    "filtered by a UTC column",
     "removed",
     { sql: '"order_date_utc"', form: "utc" },
   ],
-  ["order_line_items", "sorted by row_id", "filtered by UTC time", "current", { form: "utc" }],
-  ["roster", "sorted by record_id", "filtered by UTC time", "current", { form: "utc" }],
+  ["order_line_items", "sorted by row_id", "filtered by a UTC column", "current", { form: "utc" }],
+  ["roster", "sorted by record_id", "filtered by a UTC column", "current", { form: "utc" }],
   ["analytics_clicks", "sorted by row_id", "filtered by day", "current", { sql: '"date"', form: "day" }],
   ["recommendations", "sorted by record_id", "not filtered by date", "current", null],
   ["recommendation_products", "sorted by row_id", "not filtered by date", "current", null],
   [
     "changes",
     "sorted by change_id",
-    "filtered by ISO time",
+    "filtered by an ISO 8601 column",
     "system",
     { sql: '"seen_changed_at"', form: "iso" },
   ],
-  ["sync_runs", "sorted by run_id", "filtered by ISO time", "system", { sql: '"started_at"', form: "iso" }],
+  [
+    "sync_runs",
+    "sorted by run_id",
+    "filtered by an ISO 8601 column",
+    "system",
+    { sql: '"started_at"', form: "iso" },
+  ],
   [
     "content_downloads",
     "sorted by source, id",
-    "filtered by ISO time",
+    "filtered by an ISO 8601 column",
     "system",
     { sql: '"downloaded_at"', form: "iso" },
   ],
@@ -64,7 +70,13 @@ test.each([
     { sql: '"month"', form: "month" },
   ],
   ["sales_by_day", "in the order of the view", "filtered by day", "view", { sql: '"day"', form: "day" }],
-  ["orders_net", "sorted by record_id", "filtered by UTC time", "view", { sql: '"ordered_at"', form: "utc" }],
+  [
+    "orders_net",
+    "sorted by record_id",
+    "filtered by a UTC column",
+    "view",
+    { sql: '"ordered_at"', form: "utc" },
+  ],
   ["commission_by_host", "in the order of the view", "not filtered by date", "view", null],
 ])("an export of `%s` is %s and %s", (name, order, _, kind, date) => {
   const table = resolveTable(mirror, name);
@@ -74,7 +86,7 @@ test.each([
   else expect(table.date).toMatchObject(date);
 });
 
-test("the table for removed orders has the additional column removed_at, and its description begins with `removed records`", () => {
+test("the table for removed orders has an additional `removed_at` column, and a description that begins with `removed records`", () => {
   const [current, removed] = ["orders", "orders_removed"].map((name) => resolveTable(mirror, name));
   expect(removed?.about).toBe(`removed records: ${current?.about}`);
   const namesOf = (table = current) => table?.columns.map(({ name }) => name) ?? [];

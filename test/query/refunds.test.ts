@@ -6,7 +6,9 @@ const placed = "2026-10-01T10:00:00Z";
 const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
-/** Creates a mirror from runs at 02:00 that read the given versions of orders. Returns the rows in `late_refunds`. */
+/**
+ * Creates a mirror from runs at 02:00, each of which read the given order versions. Returns the rows in `late_refunds`.
+ */
 async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();
   for (const [day, orders] of Object.entries(ordersByDay))
@@ -21,7 +23,7 @@ async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("late_refunds contains a lower and an upper bound for the time between each order and its refund", async () => {
+test("late_refunds contains a minimum and a maximum for the time between each order and its refund", async () => {
   // The API has moved this order to a date after the refund.
   const redated = { order_date: "2026-12-01T10:00:00Z" };
   const unchanged = [order(1, {}), order(2, { refund_amount: 0.1 }), order(3, redated)];
@@ -41,7 +43,7 @@ test("late_refunds contains a lower and an upper bound for the time between each
   ]);
 });
 
-test("late_refunds contains a negative amount for a revoked refund, but neither cancelled orders nor changes from null to 0", async () => {
+test("late_refunds contains revoked refunds as negative amounts, but neither cancelled orders nor changes from null to 0", async () => {
   const ordersOf = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

@@ -48,7 +48,7 @@ async function reportedOctober() {
   return { brand, reportedAt: finished_at };
 }
 
-test("restated_orders lists each changed order with the kind of change and the difference in its net amount", async () => {
+test("restated_orders lists each changed order with the kind of change and the difference in the net amount", async () => {
   const { brand, reportedAt } = await reportedOctober();
   brand.change("orders", "o1", { refund_amount: 4 });
   brand.change("orders", "o2", { is_cancelled: true });
@@ -98,7 +98,7 @@ test("restated_orders lists each changed order with the kind of change and the d
   ]);
 });
 
-test("restated_orders lists an order whose date has moved from a reported month to a month that is not reported yet", async () => {
+test("restated_orders lists an order that moved from a reported month to a month that has not been reported yet", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october), orderAt("b", october)], now: november + hour });
   await syncOrders(brand, findAllChanges);
   brand.pass(2 * hour);
@@ -131,7 +131,7 @@ test("restated_orders omits an order that the API stopped returning and later re
   expect(restated(brand)).toEqual([]);
 });
 
-test("reported_at of months before the first sync is the end of that sync, and the current month has no row in restatements", async () => {
+test("in restatements, `reported_at` for a month before the first sync is the end of that sync, and the current month has no row", async () => {
   const brand = makeBrand({
     orders: [orderAt("a", october - day), orderAt("b", october + day), orderAt("c", november + day)],
     now: november + 3 * day,
@@ -145,7 +145,7 @@ test("reported_at of months before the first sync is the end of that sync, and t
   ]);
 });
 
-test("reported_at in the restatements view ignores runs that were stopped, did not cover the month or read a different resource", async () => {
+test("`reported_at` in the restatements view ignores a run that was stopped, did not cover the month or read a different resource", async () => {
   const orders = [orderAt("a", october - day), orderAt("b", october + day)];
   const brand = makeBrand({ orders, now: november + day });
   await syncOrders(brand, untilFlag(october + 5 * day));
@@ -159,7 +159,7 @@ test("reported_at in the restatements view ignores runs that were stopped, did n
   expect(restatements(brand)[1]).toMatchObject({ month: "2026-10", reported_at: finished_at });
 });
 
-test("reported_at in the restatements view is the end of the run that read the missing part of a month", async () => {
+test("`reported_at` in the restatements view is the end of the run that read the missing part of a month", async () => {
   const orders = [orderAt("a", october + day), orderAt("b", october + 20 * day), orderAt("c", november)];
   const brand = makeBrand({ orders, now: november + 40 * day });
   await syncOrders(brand, sinceFlag(october + 10 * day));
@@ -171,7 +171,7 @@ test("reported_at in the restatements view is the end of the run that read the m
   ]);
 });
 
-test("reported_at in restatements ignores a run that began before the end of the month, or ended after the time of --as-of", async () => {
+test("`reported_at` in restatements ignores a run that began before the end of the month, or ended after the time passed to --as-of", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
@@ -242,7 +242,7 @@ test.each([1, 2])(
   },
 );
 
-/** Computes the expected rows in `restatements` from the API's orders. */
+/** Computes the expected rows of `restatements` from the API's orders. */
 function expectedRestatements(
   reports: ReadonlyMap<string, { at: string; orders: Order[] }>,
   now: readonly Order[],

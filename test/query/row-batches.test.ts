@@ -22,7 +22,7 @@ test.each([
   },
 );
 
-/** A mirror with the orders 1 to 4, of which 2 and 4 have been removed. The orders with even numbers are in USD. */
+/** A mirror with orders 1 to 4. Orders 2 and 4 are in USD and have been removed. */
 const mirror = await makeMirror();
 const orders = [1, 2, 3, 4].map((n) =>
   anOrder(n, { order_date: `2026-10-0${n}T00:00:00Z`, currency: n % 2 === 0 ? "USD" : "EUR" }),
@@ -61,13 +61,13 @@ test.each([
   );
 });
 
-test("a date filter on order_line_items applies to the date of the order, even if the order has been removed", () => {
+test("a date filter on order_line_items applies to the order's date, even if the order has been removed", () => {
   const table = withRemovedRecords(resolveTable(mirror, "order_line_items"));
   const { batches } = openRows({ mirror, table, columns: ["order_id"], since: Date.UTC(2026, 9, 3) });
   expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);
 });
 
-test("with a list of columns, openRows returns each column once in that order, and no raw records", () => {
+test("if columns are requested, openRows returns each of them once, in the requested order, and no raw records", () => {
   const table = resolveTable(mirror, "orders");
   const source = openRows({ mirror, table, columns: ["month", "id", "month"] });
   expect(source.columns.map(({ name }) => name)).toEqual(["month", "id"]);

@@ -103,7 +103,7 @@ test.each([
   expect(await errorOf("query", sql)).toContain(text);
 });
 
-/** Compiles a query. Returns the hint of the error. */
+/** Compiles a query and returns the error's hint. */
 function hintFor(sql: string): string {
   try {
     compileQuery(open, sql);
@@ -158,23 +158,23 @@ test.each([
   ["a string with a line break", "SELECT 'a\nilike b' WHERE AND"],
   ["a comment", "SELECT 1 -- ::text ’\n/* interval “ */ WHERE AND"],
   ["a quoted name", 'SELECT 1 AS "ilike ”" WHERE AND'],
-])("the hint for a syntax error ignores syntax of other SQL dialects in %s", (_, sql) => {
+])("the hint for a syntax error ignores syntax from other SQL dialects in %s", (_, sql) => {
   expect(hintFor(sql)).toContain("check the SQL just before `AND`");
 });
 
-test("the hint for an unknown column ignores functions of other SQL dialects in the statement", () => {
+test("the hint for an unknown column does not mention functions from other SQL dialects, even if the statement contains one", () => {
   expect(hintFor("SELECT left(curency, 1), curency FROM orders")).toBe("did you mean `currency`?");
 });
 
 test.each(["‘", "’", "“", "”"])(
-  "the hint for a query with the curly quote %s is to replace the curly quotes",
+  "the hint for a query that contains %s is to replace the curly quotes",
   (quote) => {
     expect(hintFor(`SELECT ${quote}EUR`)).toContain("replace the curly quotes");
   },
 );
 
 test.each(["'EUR", '"EUR', "`EUR", "[EUR"])(
-  "the error for a query with the text %s says that the quote is not closed",
+  "the error for a query that contains %s says that the quote is not closed",
   (text) => {
     expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(
       `A quote is not closed: ${text}.`,
@@ -240,11 +240,11 @@ test("a hint names at most three tables that contain a column", () => {
   expect(hintFor("SELECT host_id FROM changes")).toMatch(/^`host_id` is a column of `\w+`, `\w+`, `\w+`$/);
 });
 
-test("the hint for an unknown column after a table alias suggests only the list of columns", () => {
+test("if the unknown column follows a table alias, the hint only suggests listing the columns", () => {
   expect(hintFor("SELECT o.xyz FROM orders AS o")).toBe("`brandapi tables orders` lists the columns");
 });
 
-test("query reports which parameter has no value, even if a different parameter is set", async () => {
+test("the error for a parameter without a value names that parameter, even if a different parameter has a value", async () => {
   const err = await errorOf("query", "SELECT id FROM orders WHERE month = :month", "-p", "mnth=2026-10");
   expect(err).toContain("no parameter `:mnth`");
   expect(err).toContain("use `-p month=VALUE`");

@@ -27,7 +27,7 @@ test("the tables of a resource are its main table, followed by a table for each 
   expect(listTableShapes(orders)).toBe(listTableShapes(orders));
 });
 
-test("the columns of a nested object have the object's name as a prefix, unless the object is declared without a prefix", () => {
+test("columns for a nested object have the object's name as a prefix, unless the object is declared without a prefix", () => {
   expect(columnsOf(orders)).toEqual(
     expect.arrayContaining(["id", "host_id", "host_username", "product_title"]),
   );
@@ -39,7 +39,7 @@ test("the columns of a nested object have the object's name as a prefix, unless 
   ]);
 });
 
-test("the amounts of an order are formatted as money, but not its rates and counts", () => {
+test("an order's amounts are formatted as money, but rates and counts are not", () => {
   const amounts = listTableShapes(orders).flatMap(({ columns }) =>
     columns.filter(({ isAmount }) => isAmount),
   );

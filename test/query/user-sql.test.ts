@@ -18,7 +18,7 @@ import { Sqlite } from "../support/sqlite.js";
 const mirror = await makeMirror();
 writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
 
-/** Compiles a query. Returns the error message with its hint. */
+/** Compiles a query and returns the error message with the hint. */
 function errorOf(sql: string, values?: SqlParameters): string {
   try {
     compileQuery(mirror, sql, values);
@@ -150,7 +150,7 @@ test.each([
   });
 });
 
-test("if a query fails while rows are read, the error contains the message from SQLite", () => {
+test("if a query fails while rows are being read, the error contains SQLite's message", () => {
   expect(() => resultOf("SELECT json(id) FROM orders")).toThrow("SQLite stopped at `query`: malformed JSON");
 });
 
@@ -171,7 +171,7 @@ test.each([
   expect(() => checkCondition(mirror, resolveTable(mirror, "orders"), condition)).toThrow(message);
 });
 
-test("the columns of a query result have unique names, and columns with amounts are marked", () => {
+test("columns of a query result have unique names, and amounts are marked as such", () => {
   const { columns } = resultOf(
     "SELECT id, 1 AS ID, total_amount AS x, commission_rate, sum(1) AS net_amount, 2 AS id FROM orders",
   );
@@ -185,7 +185,7 @@ test("the columns of a query result have unique names, and columns with amounts 
   ]);
 });
 
-test("a query result contains exact integers, and blobs in hexadecimal", () => {
+test("query results contain exact integers, and blobs as hexadecimal strings", () => {
   const { rows } = resultOf("SELECT 9007199254740993, x'00ff', 1.5, NULL");
   expect(rows).toEqual([[9_007_199_254_740_993n, "00ff", 1.5, null]]);
 });

@@ -59,7 +59,7 @@ test("each view declares exactly the tables that SQLite reads for it", async () 
   db.close();
 });
 
-test("each view has an example query that selects from the view and runs in any SQLite client", async () => {
+test("each view's example query selects from the view and runs in any SQLite client", async () => {
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });
   for (const { name, date } of views) {
@@ -72,7 +72,7 @@ test("each view has an example query that selects from the view and runs in any 
   mirror.db.close();
 });
 
-test("each view with the column host_username also has host_label next to it", () => {
+test("each view with a `host_username` column has a `host_label` column next to it", () => {
   const withHost = views.filter(({ columns }) =>
     columns.some(({ name }) => /^(host_)?(username|label|name)$/.test(name)),
   );

@@ -15,7 +15,7 @@ function damageIndex({ db: path }: TestBrand): void {
 }
 
 test.each(["verify orders", "verify orders --repair"])(
-  "%s exits with code 3 if the mirror file is damaged, even if a sync has checked it on the same day, and changes nothing",
+  "%s exits with code 3 and changes nothing if the mirror file is damaged, even if a sync has checked the file on the same day",
   async (command) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 500, hour) });
     await brand.run("sync orders");
@@ -27,7 +27,7 @@ test.each(["verify orders", "verify orders --repair"])(
   },
 );
 
-test("verify exits with code 3 if a stored record is not JSON", async () => {
+test("verify exits with code 3 if a stored record is not valid JSON", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 50, hour), roster: [] });
   await brand.run("sync");
   const db = new Sqlite(brand.db);

@@ -18,7 +18,7 @@ async function evidenceOf(brand: TestBrand, command: string): Promise<Evidence[]
 const installed = ["sqlite3", "jq"].filter((name) => spawnSync(name, ["--version"]).status === 0);
 const shell = promisify(exec);
 
-/** Runs a command that `verify --evidence` printed, and returns the number in the command's output. */
+/** Runs a command printed by `verify --evidence`, and returns the number in the command's output. */
 async function printed(brand: TestBrand, line: string, env: Record<string, string>): Promise<number> {
   if (line.startsWith("sqlite3") && !installed.includes("sqlite3")) {
     const sql = line.slice(line.indexOf('"') + 1, -1).replace(/\\(.)/g, "$1");
@@ -36,7 +36,7 @@ async function printed(brand: TestBrand, line: string, env: Record<string, strin
   return Number(stdout);
 }
 
-/** Evaluates a jq filter without jq, for machines on which jq is not installed. */
+/** Evaluates a jq filter without jq, because not every machine has jq installed. */
 function withoutJq({ data, pagination }: Answered, filter: string): number {
   const points = data.timeseries ?? [];
   const [, figure] = /\[\]\.(\w+)\] \| add/.exec(filter) ?? [];
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test("verify --evidence lists differing days and counts, and does not count records that an interrupted sync no longer found", async () => {
+test("verify --evidence lists differing days and counts, excluding records that an interrupted sync no longer found", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 60, day) });
   await brand.run("sync orders --audit 0");
   brand.refund("o40", 1);
@@ -148,7 +148,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 70, mirror_total: 70, differing: 1 });
 });
 
-test("verify --evidence prints the compared counts, and the dates by which later syncs will have re-read the orders that counts cannot prove", async () => {
+test("verify --evidence prints the compared counts, and dates by which syncs will have re-read the orders that counts cannot prove", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");
@@ -182,8 +182,8 @@ test("verify --evidence prints separate re-read dates for recent orders, orders 
   }
   const blind = (await evidenceOf(brand, "orders")).filter(({ check }) => check === "blind spot");
   expect(blind.reduce((sum, { mirror }) => sum + Number(mirror), 0)).toBe(1_200);
-  // Each run re-reads 98 records: the 885 below the cursor in 10 runs, then the 36 that leave the window in that time
-  // in one run, and the 206 above the cursor in three.
+  // Each run re-reads 98 records. The 885 records below the cursor take ten runs, the 36 that leave the window in the
+  // meantime take one, and the 206 above the cursor take three.
   expect(blind.map(({ mirror, note }) => [mirror, note])).toEqual([
     [109, "re-read by 2026-11-25"],
     [885, "re-read by 2026-12-04"],
@@ -191,7 +191,7 @@ test("verify --evidence prints separate re-read dates for recent orders, orders 
   ]);
 });
 
-test("verify --evidence compares a day's totals only if the complete day has been read", async () => {
+test("verify --evidence compares a day's totals only if the entire day has been read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 40, day) });
   await brand.run("sync orders --since 2026-11-01 --until 2026-11-10 --audit 0");
   await brand.run("sync orders --since 2026-11-15T06:00:00Z --until 2026-11-15T18:00:00Z --audit 0");
@@ -209,7 +209,7 @@ test("verify --evidence compares a day's totals only if the complete day has bee
   expect([checks.includes("all"), checks.includes("days with totals")]).toEqual([true, false]);
 });
 
-test("verify --evidence reports daily totals as unproven if the amounts of most days have changed, and as different if a count has changed as well", async () => {
+test("if the amounts of most days have changed, verify --evidence reports daily totals as unproven, or as different if a count has also changed", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - day, 40, day),
     variants: { dailyTotalsDrift: true },
@@ -226,7 +226,7 @@ test("verify --evidence reports daily totals as unproven if the amounts of most 
   expect(await dailyTotals()).toMatchObject({ agrees: false, note: "1 differs" });
 });
 
-test("verify --evidence prints the dates by which orders will have been re-read even after `sync --window 0`, which re-reads no recent dates", async () => {
+test("after `sync --window 0`, which re-reads no recent dates, verify --evidence still prints the dates by which orders will have been re-read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 300, day) });
   await brand.run("sync orders");
   brand.pass(3 * day);

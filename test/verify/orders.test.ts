@@ -58,7 +58,7 @@ describe("verify orders", () => {
     expect(unrepaired.result).toMatchObject({ state: "proven", requests: 6 });
   });
 
-  test("for each month, verify reports when its least recently read date was read", async () => {
+  test("verify reports when each month's least recently read date was read", async () => {
     const brand = await synced();
     brand.pass(day);
     await brand.run("sync orders --audit 0");
@@ -66,7 +66,7 @@ describe("verify orders", () => {
     expect(readDays).toEqual([...Array(6).fill("2026-11-21"), "2026-11-22"]);
   });
 
-  test("verify compares only counts if the API returns no daily totals, and ignores filters whose counts were wrong", async () => {
+  test("if the API returns no daily totals, verify compares only counts, and ignores status filters with wrong counts", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     expect(why((await verified(brand)).result, "2026-10")).toMatch(/^counts agree/);
     brand.api.variants = { refundedFilter: "any" };
@@ -105,7 +105,7 @@ describe("verify orders", () => {
     ]);
   });
 
-  test("verify compares only counts if the amounts of most days have changed, unless an old order has changed as well", async () => {
+  test("verify compares only counts if the amounts of most days have changed but no old order has changed", async () => {
     const brand = await synced({ variants: { dailyTotalsDrift: true } });
     brand.pass(hour);
     const drifted = await verified(brand);
@@ -185,7 +185,7 @@ describe("differences by month", () => {
     });
   });
 
-  test("verify lists months from the one with the oldest difference on, or from the --since of the first sync on if nothing differs", async () => {
+  test("verify starts its list of months at the oldest difference, or at the first sync's --since if nothing differs", async () => {
     const brand = makeBrand({ orders });
     let ordersInMarch = 1;
     brand.before = ({ path }) =>
@@ -206,7 +206,7 @@ describe("differences by month", () => {
     expect(Object.entries(limited.states)[0]).toEqual(["2026-02", "proven"]);
   });
 
-  test("verify reports an added order that is dated before the first month in the mirror", async () => {
+  test("verify reports an added order with a date before the first month in the mirror", async () => {
     const brand = await synced({
       orders: ordersBefore(Date.UTC(2026, 9, 3), 3, day),
       variants: { dailyTotals: "absent" },
@@ -245,7 +245,7 @@ describe("differences by month", () => {
     );
   });
 
-  test("verify names three differing counts of a month, and the number of further differing counts", async () => {
+  test("for each month, verify names up to three differing counts and the number of further ones", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o60", "o64", "o68", "o72");
     const text = why((await verified(brand)).result, "2026-10");
@@ -283,7 +283,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a differing count spans several months, verify describes it for the first month, and refers to that month for the others", async () => {
+  test("if a differing count spans several months, verify describes it once, for the first month, and refers to that month in the others", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -292,7 +292,7 @@ describe("differences by month", () => {
     expect(why(result, "2026-09")).toBe("cancelled: see 2026-08");
   });
 
-  test("verify sends at most about 100 requests to find the days that differ", async () => {
+  test("verify sends at most about 100 requests to find differing days", async () => {
     const brand = await synced({
       orders: ordersBefore(noon - hour, 400, day),
       variants: { dailyTotals: "absent" },
@@ -325,7 +325,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("verify reports an order that arrives while orders are counted as unread, not as an order without a date range", async () => {
+  test("if an order arrives while verify is counting, verify reports it as unread, not as an order without a date range", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     let openCounts = 0;
@@ -383,7 +383,7 @@ describe("unread orders", () => {
     );
   });
 
-  test("verify does not report orders in the mirror as unread, even if their dates have never been read completely", async () => {
+  test("verify does not report mirrored orders as unread, even if their dates have never been fully read", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 20, 12 * day) });
     const db = new Sqlite(brand.db);
     db.exec("UPDATE coverage SET from_at = '2026-09-10T00:00:00.000Z' WHERE resource = 'orders'").close();
@@ -421,7 +421,7 @@ describe("unread orders", () => {
     },
   );
 
-  test("verify reports a month as only partly read if two interrupted runs each read part of the same day", async () => {
+  test("verify reports a month as partially read if two interrupted runs each read part of the same day", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 350, hour) });
     for (let run = 0; run < 2; run += 1) {
       let page = 0;
@@ -452,7 +452,7 @@ describe("unread orders", () => {
     expect([result, last.verified]).toMatchObject([{ state: "unproven", months: [], found: [] }, 0]);
   });
 
-  test("verify exits with code 8 if the API does not return an order for any date range", async () => {
+  test("verify exits with code 8 if the API returns an order for no date range", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);
@@ -461,7 +461,7 @@ describe("unread orders", () => {
   });
 });
 
-test("status keeps showing the problems from an earlier verification if a later verification fails", async () => {
+test("if a verification fails, status still reports the problems from the previous verification", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   await verified(brand);
@@ -472,16 +472,20 @@ test("status keeps showing the problems from an earlier verification if a later 
   expect((await brand.run("status")).out).toContain("differs from the API (2026-07)");
 });
 
-test("verify --repair exits with code 6 if the API goes down during the repair, and a stopped verify is recorded as stopped", async () => {
+test("verify --repair exits with code 6 if the API goes down during the repair", async () => {
   const brand = await synced();
   brand.refund("o260", 3);
   brand.before = (request) => (readsOrders(request) ? { status: 503 } : undefined);
   expect((await brand.run("verify orders --repair --max-wait 10s")).code).toBe(6);
+});
+
+test("if Ctrl-C stops verify, the run is recorded as stopped", async () => {
+  const brand = await synced();
   await brand.stopped("verify orders", counts);
   expect(brand.lastRun()).toMatchObject({ outcome: "stopped", verified: 0 });
 });
 
-test("verify stops at an error that affects all resources, and counts the requests of each resource", async () => {
+test("verify stops at an error that affects all resources, and still counts each resource's requests", async () => {
   const brand = await synced({ roster: [memberOf("r1")] });
   await brand.run("sync roster");
   const { out } = await brand.run("verify orders roster --json");
@@ -492,7 +496,7 @@ test("verify stops at an error that affects all resources, and counts the reques
   expect([stopped.code, stopped.out]).toEqual([4, ""]);
 });
 
-test("verify warns about unexpected types once, even if it repairs the orders, and does not print the API key", async () => {
+test("verify warns about an unexpected type only once, even if it repairs the orders", async () => {
   const brand = await synced({
     orders: [orderAt("o1", noon - 2 * day, { currency: 5 }), orderAt("o2", noon - 3 * day)],
   });
@@ -500,6 +504,10 @@ test("verify warns about unexpected types once, even if it repairs the orders, a
     brand.refund("o2", 1);
     expect((await brand.run(command)).err.match(/unexpected types in 1 record/g)).toHaveLength(1);
   }
+});
+
+test("verify does not print an API key that an error message contains", async () => {
+  const brand = await synced();
   const fetch: typeof brand.fetch = async (url, init) => {
     if (String(url).endsWith("/me")) return await brand.fetch(url, init);
     throw new Error(`invalid header: Bearer ${brand.key}`);

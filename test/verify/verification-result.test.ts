@@ -33,65 +33,65 @@ test.each<[string, PartResult["state"], PartResult["state"][]]>([
 });
 
 test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string, text: string][]]>([
-  ["proven months", "no problem", { parts: [part({})], unread: 0, unsettled: false }, null, []],
+  ["all months are proven", "no problem", { parts: [part({})], unread: 0, unsettled: false }, null, []],
   [
-    "one different month",
+    "one month is different",
     "orders differs from the API (2026-01)",
     { parts: differing("2026-01") },
     null,
     [["different", "orders differs from the API (2026-01)"]],
   ],
   [
-    "three different months",
+    "three months are different",
     "orders differs from the API (2026-01, 2026-02, 2026-03)",
     { parts: [part({}), ...differing("2026-01", "2026-02", "2026-03")] },
     null,
     [["different", "orders differs from the API (2026-01, 2026-02, 2026-03)"]],
   ],
   [
-    "four different months",
+    "four months are different",
     "orders differs from the API (2026-01, 2026-02, 2026-03 and 1 more)",
     { parts: differing("2026-01", "2026-02", "2026-03", "2026-04") },
     null,
     [["different", "orders differs from the API (2026-01, 2026-02, 2026-03 and 1 more)"]],
   ],
   [
-    "one unread record",
+    "one record is unread",
     "orders has 1 record that has not been read yet",
     { unread: 1 },
     null,
     [["unread", "orders has 1 record that has not been read yet"]],
   ],
   [
-    "two unread records",
+    "two records are unread",
     "orders has 2 records that have not been read yet",
     { unread: 2 },
     null,
     [["unread", "orders has 2 records that have not been read yet"]],
   ],
   [
-    "records that the API returns for no date range",
+    "the API returns some records for no date range",
     "orders cannot be verified",
     { parts: [part({ kind: "unreachable" })], unsettled: true },
     null,
     [["unsettled", "orders cannot be verified: a reason"]],
   ],
   [
-    "a list that changed during every read",
+    "the list changed during every read",
     "orders cannot be verified",
     { parts: [part({ kind: "list" })], unsettled: true },
     null,
     [["unsettled", "orders cannot be verified: a reason"]],
   ],
   [
-    "a list that did not change during the read",
+    "the list did not change while it was read",
     "no problem",
     { parts: [part({ kind: "list" })], unsettled: false },
     null,
     [],
   ],
   [
-    "unexpected dates and wrong counts",
+    "dates are unexpected and counts are wrong",
     "only the unexpected dates",
     {
       parts: [part({ kind: "unreachable" }), part({ kind: "unexpected-dates", why: "a date" })],
@@ -101,7 +101,7 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
     [["unexpected-dates", "orders has unexpected dates or IDs: a date"]],
   ],
   [
-    "every kind of problem",
+    "there are several kinds of problems",
     "one problem of each kind",
     { parts: [...differing("2026-01"), part({ kind: "unreachable" })], unread: 3, unsettled: true },
     "tables differ",
@@ -112,12 +112,12 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
       ["unsettled", "orders cannot be verified: a reason"],
     ],
   ],
-])("if a resource has %s, verify reports: %s", (_title, _list, fields, tableError, problems) => {
+])("if %s, verify reports: %s", (_title, _list, fields, tableError, problems) => {
   const listed = listProblems(resultOf(fields), tableError);
   expect(listed.map(({ kind, text }) => [kind, text])).toEqual(problems);
 });
 
-test("if all problems of a resource are unexpected dates, verify reports that only the API can correct them", () => {
+test("if a resource's only problems are unexpected dates, verify reports that only the API can correct them", () => {
   const problem = (kind: "unexpected-dates" | "unread") => ({ kind, text: "" });
   const dates = problem("unexpected-dates");
   expect([[], [dates], [dates, problem("unread")]].map((problems) => needsApi(problems))).toEqual([
