@@ -11,7 +11,7 @@ import { lockMirror, writeProgress } from "../store/mirror-lock.js";
 import { mirrorExists, openMirror, openMirrorForPlan } from "../store/open.js";
 import { checkOwner, readOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
-import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/session.js";
 import { pluralize } from "../util/format-text.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter } from "../util/reporter.js";

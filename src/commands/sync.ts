@@ -21,7 +21,7 @@ import { resources } from "../resources/registry.js";
 import { type Resource, type StrategyFlag, strategyTraits } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
 import { estimateSync, type SyncPlan } from "../sync/estimate.js";
-import { defaultOptions, type SyncOptions } from "../sync/run.js";
+import { defaultOptions, type SyncOptions } from "../sync/session.js";
 import { type ResourceSelection, syncResources } from "../sync/sync-resources.js";
 import { pluralize } from "../util/format-text.js";
 import { printJson } from "../util/terminal.js";

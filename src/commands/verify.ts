@@ -10,7 +10,7 @@ import type { Resource, Strategy } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
 import { describeFuture } from "../sync/counts.js";
 import { createAccessDeniedError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
-import { defaultOptions } from "../sync/run.js";
+import { defaultOptions } from "../sync/session.js";
 import { formatCount, pluralize, quoteShellWord } from "../util/format-text.js";
 import { escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";

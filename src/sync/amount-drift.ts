@@ -8,7 +8,7 @@ import { formatInstant } from "../util/timestamps.js";
 import { findChangedDays, groupDays, hasSameAmounts, hasSameCount } from "./daily-totals.js";
 import { rangeQuery } from "./dates.js";
 import { readList } from "./read-list.js";
-import type { DatedRun, ResourceRun } from "./run.js";
+import type { DatedRun, ResourceRun } from "./session.js";
 
 /**
  * A change in the amounts for most days, but not in the record counts. This happens when the API converts amounts from

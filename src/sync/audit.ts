@@ -3,7 +3,7 @@ import { clipRanges, mergeRanges, type TimeRange } from "../util/time-ranges.js"
 import { hourMs } from "../util/timestamps.js";
 import { readByPage } from "./read-by-page.js";
 import { readRange } from "./read-range.js";
-import { Budget, type DatedRun } from "./run.js";
+import { Budget, type DatedRun } from "./session.js";
 
 /**
  * The audit skips dates read within the last 20 hours, so that a second sync on the same day audits different records.

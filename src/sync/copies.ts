@@ -2,7 +2,7 @@ import { findLastReadAt } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { findMirroredDate, recordDate, recordKey } from "../store/records.js";
 import { containsInstant, startOfSecond, type TimeRange } from "../util/time-ranges.js";
-import type { DatedRun } from "./run.js";
+import type { DatedRun } from "./session.js";
 import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 
 /** The maximum number of mirrored records to look up for the copies in one response. */

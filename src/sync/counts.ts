@@ -7,7 +7,7 @@ import { allTime, mergeRanges, startOfSecond, subtractRanges, type TimeRange } f
 import { formatMinute } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
 import { findDateFault, rangeQuery } from "./dates.js";
-import type { CountSums, DatedSession, ResourceSession } from "./run.js";
+import type { CountSums, DatedSession, ResourceSession } from "./session.js";
 
 /** Selects the records to count: all of them, or those with one status. */
 interface CountFilter extends Pick<StatusFilter, "name" | "query"> {

@@ -6,7 +6,7 @@ import { type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import { dayRange, isWithinOneOf, mergeRanges, overlaps, type TimeRange } from "../util/time-ranges.js";
 import { formatInstant, isCalendarDate } from "../util/timestamps.js";
-import type { DatedSession, RawTotalsByDay, ResourceSession } from "./run.js";
+import type { DatedSession, RawTotalsByDay, ResourceSession } from "./session.js";
 
 interface DailyTotalsResponse {
   apiTotals: TotalsByDay | null;

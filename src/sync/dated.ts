@@ -14,7 +14,7 @@ import { readByPage } from "./read-by-page.js";
 import { readRanges } from "./read-range.js";
 import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
-import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./run.js";
+import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./session.js";
 import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {

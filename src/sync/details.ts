@@ -19,7 +19,7 @@ import { countList, createListEstimate, readCompleteList } from "./list-strategi
 import { resumableMs } from "./plan.js";
 import { describeIncompleteList, readList } from "./read-list.js";
 import { findHoldBackReason } from "./removals.js";
-import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
+import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./session.js";
 
 type DetailsSession = ResourceSession<DetailsStrategy>;
 type DetailsRun = SyncRun<DetailsStrategy>;

@@ -1,5 +1,5 @@
 import { Forbidden } from "../errors.js";
-import { openResource, type RequestEstimate, type SyncSession } from "./run.js";
+import { openResource, type RequestEstimate, type SyncSession } from "./session.js";
 import { findEngine, type ResourceSelection, sortForSync } from "./sync-resources.js";
 
 /** The plan of a sync with its number of requests, as `sync --dry-run --json` prints it. */

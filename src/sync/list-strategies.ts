@@ -5,7 +5,7 @@ import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
 import { findHoldBackReason, removeMissing } from "./removals.js";
-import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./run.js";
+import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./session.js";
 
 export async function estimateList(session: ResourceSession): Promise<RequestEstimate[]> {
   return [createListEstimate(await countList(session))];

@@ -26,7 +26,7 @@ import type {
   SyncOptions,
   SyncResult,
   SyncRun,
-} from "./run.js";
+} from "./session.js";
 
 type MonthlySession = ResourceSession<MonthlyStrategy>;
 

@@ -12,7 +12,7 @@ import {
   utcDay,
 } from "../util/time-ranges.js";
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
-import type { DatedSession, RequestedDates, SyncOptions } from "./run.js";
+import type { DatedSession, RequestedDates, SyncOptions } from "./session.js";
 
 /** The time, in milliseconds, during which a run may use an interrupted run's data instead of re-reading it. */
 export const resumableMs = hourMs;

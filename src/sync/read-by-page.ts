@@ -4,7 +4,7 @@ import { startOfDay, type TimeRange } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
 import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
-import { Budget, type DatedRun } from "./run.js";
+import { Budget, type DatedRun } from "./session.js";
 import { readSlice, type SliceReading, storeSlice } from "./slices.js";
 
 /** Slices are split until the API counts at most this many records in each, or until they are one day long. */

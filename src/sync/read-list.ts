@@ -5,7 +5,7 @@ import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey, recordKeyOrNull } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
-import type { ResourceRun } from "./run.js";
+import type { ResourceRun } from "./session.js";
 
 type ListRun = Pick<ResourceRun, "api" | "progress" | "resource">;
 

@@ -9,7 +9,7 @@ import { batchArrivals } from "./batch-arrivals.js";
 import { resolveCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
-import { Budget, type DatedRun } from "./run.js";
+import { Budget, type DatedRun } from "./session.js";
 
 /** A response that contains all the records in `range`. */
 interface CompletePage {

@@ -19,7 +19,7 @@ import {
 } from "./counts.js";
 import { findChangedDays, groupDays } from "./daily-totals.js";
 import { readRange, readRanges } from "./read-range.js";
-import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./run.js";
+import { Budget, type CountSums, type DatedRun, type IncompleteReason } from "./session.js";
 
 const maxRounds = 4;
 

@@ -1,5 +1,5 @@
 import { countCurrent } from "../store/records.js";
-import type { IncompleteReason, ResourceSession, SyncRun } from "./run.js";
+import type { IncompleteReason, ResourceSession, SyncRun } from "./session.js";
 
 /**
  * Returns the reason to hold back a removal, or null to apply it. By default, a run must not remove all records, or more

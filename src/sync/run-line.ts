@@ -2,7 +2,7 @@ import { findResource } from "../resources/registry.js";
 import type { RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { formatDuration, formatStart } from "../util/timestamps.js";
-import type { IncompleteReason, SyncResult } from "./run.js";
+import type { IncompleteReason, SyncResult } from "./session.js";
 
 /** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
 export function formatRunLine(run: RunRow, result: Partial<SyncResult>): string {

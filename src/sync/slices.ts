@@ -10,7 +10,7 @@ import {
   type ListRecord,
   readList,
 } from "./read-list.js";
-import type { DatedRun, DatedSession } from "./run.js";
+import type { DatedRun, DatedSession } from "./session.js";
 
 /** A slice (a date range that is read by page number) and the records that the API returned for it. */
 export interface SliceReading {

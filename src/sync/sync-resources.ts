@@ -17,6 +17,7 @@ import {
 } from "./each-resource.js";
 import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
 import { estimateMonthly, readMonthly } from "./monthly.js";
+import { formatRunLine, joinReasons } from "./run-line.js";
 import {
   endRun,
   type IncompleteReason,
@@ -28,8 +29,7 @@ import {
   type SyncRun,
   type SyncSession,
   startRun,
-} from "./run.js";
-import { formatRunLine, joinReasons } from "./run-line.js";
+} from "./session.js";
 
 /** The code that reads the resources of one strategy. */
 interface Engine<How extends Strategy> {

@@ -24,7 +24,7 @@ import {
   sumCounts,
 } from "../sync/counts.js";
 import { findChangedDays, requestDailyTotals, warnOfMissingTotals } from "../sync/daily-totals.js";
-import { Budget, type CountSums, type DatedSession, type ResourceRun } from "../sync/run.js";
+import { Budget, type CountSums, type DatedSession, type ResourceRun } from "../sync/session.js";
 import { describeFaultySlices } from "../sync/slices.js";
 import { pluralize } from "../util/format-text.js";
 import {

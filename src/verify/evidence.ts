@@ -7,7 +7,7 @@ import type { CountComparison } from "../sync/counts.js";
 import { rangeQuery } from "../sync/dates.js";
 import { subtractWindow } from "../sync/plan.js";
 import type { List } from "../sync/read-list.js";
-import type { DatedSession, ResourceSession } from "../sync/run.js";
+import type { DatedSession, ResourceSession } from "../sync/session.js";
 import { allTime, clipToCompleteDays, mergeRanges, type TimeRange, utcDay } from "../util/time-ranges.js";
 import { dayMs, formatInstantOrNull } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";

@@ -1,6 +1,6 @@
 import { countCurrent, createRecordComparison, recordKey } from "../store/records.js";
 import { describeIncompleteList, readList } from "../sync/read-list.js";
-import type { ResourceRun } from "../sync/run.js";
+import type { ResourceRun } from "../sync/session.js";
 import { pluralize } from "../util/format-text.js";
 import { allTime } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";

@@ -1,6 +1,6 @@
 import type { RunRow } from "../store/runs.js";
 import type { TableDifference } from "../store/table-check.js";
-import type { CountSums } from "../sync/run.js";
+import type { CountSums } from "../sync/session.js";
 import { pluralize } from "../util/format-text.js";
 import type { Evidence } from "./evidence.js";
 

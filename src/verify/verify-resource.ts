@@ -14,7 +14,7 @@ import {
   type ResourceRun,
   type SyncSession,
   startRun,
-} from "../sync/run.js";
+} from "../sync/session.js";
 import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";

@@ -1,6 +1,6 @@
 import { UnexpectedResponse, UnsafeResponse } from "../../src/errors.js";
 import type { Brand } from "../../src/sandbox/brand.js";
-import type { SyncOptions } from "../../src/sync/run.js";
+import type { SyncOptions } from "../../src/sync/session.js";
 import type { Fault } from "../support/faults.js";
 import { errorText, findDamage, findDifferences, findFalseClaims } from "./checks.js";
 import { applyEvent, type ModelEvent, recordsOf, type TestedList } from "./model.js";

@@ -10,7 +10,7 @@ import { type Brand, emptyBrand } from "../../src/sandbox/brand.js";
 import { createKey } from "../../src/sandbox/keys.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
-import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/run.js";
+import { defaultOptions, type SyncOptions, type SyncSession } from "../../src/sync/session.js";
 import { syncResource } from "../../src/sync/sync-resources.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import type { VerificationResult } from "../../src/verify/verification-result.js";

@@ -6,7 +6,7 @@ import type { DatedStrategy, Resource } from "../../src/resources/resource.js";
 import type { Mirror } from "../../src/store/database.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import type { TotalsByDay } from "../../src/store/sync-state.js";
-import { type DatedRun, defaultOptions, type SyncOptions, startRun } from "../../src/sync/run.js";
+import { type DatedRun, defaultOptions, type SyncOptions, startRun } from "../../src/sync/session.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";

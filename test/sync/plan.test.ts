@@ -3,7 +3,7 @@ import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
 import { type PlanState, planDated, readPlanState, subtractWindow } from "../../src/sync/plan.js";
-import type { DatedSession, RequestedDates } from "../../src/sync/run.js";
+import type { DatedSession, RequestedDates } from "../../src/sync/session.js";
 import { allTime, utcDay } from "../../src/util/time-ranges.js";
 import { minTimestampMs } from "../../src/util/timestamps.js";
 import { makeMirror, writeRead } from "../support/mirror.js";

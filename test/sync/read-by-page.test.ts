@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readByPage } from "../../src/sync/read-by-page.js";
-import { Budget, type DatedRun } from "../../src/sync/run.js";
+import { Budget, type DatedRun } from "../../src/sync/session.js";
 import { startOfDay } from "../../src/util/time-ranges.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { day, hour, noon, orderAt } from "../support/records.js";

@@ -6,7 +6,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { describeIncompleteList, groupByResponse, readList } from "../../src/sync/read-list.js";
-import type { ResourceRun } from "../../src/sync/run.js";
+import type { ResourceRun } from "../../src/sync/session.js";
 import type { Json } from "../../src/util/json-value.js";
 
 /** A response: `total_items`, followed by the records, which are objects or IDs. */

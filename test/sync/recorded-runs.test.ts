@@ -6,8 +6,8 @@ import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { readAccessDenial } from "../../src/store/known-problems.js";
 import { createRunRow, findLastRun } from "../../src/store/runs.js";
-import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/run.js";
 import { formatRunLine } from "../../src/sync/run-line.js";
+import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/session.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ApiUnavailable, NotFound } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import { hasSameAmounts, hasSameCount, requestDailyTotals } from "../../src/sync/daily-totals.js";
-import type { DatedSession } from "../../src/sync/run.js";
+import type { DatedSession } from "../../src/sync/session.js";
 
 /** Requests the daily totals from an API that responds with the given data, or with an error. */
 async function request(data: unknown, { hasSource = true } = {}) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endRun } from "../../src/sync/run.js";
+import { endRun } from "../../src/sync/session.js";
 import { describeFaultySlices, readSlice, type SliceReading, storeSlice } from "../../src/sync/slices.js";
 import { dayRange, utcDay } from "../../src/util/time-ranges.js";
 import { makeMirror } from "../support/mirror.js";

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { resources } from "../../src/resources/registry.js";
-import type { ResourceSession } from "../../src/sync/run.js";
+import type { ResourceSession } from "../../src/sync/session.js";
 import { allTime } from "../../src/util/time-ranges.js";
 import { createEvidence, type Evidence } from "../../src/verify/evidence.js";
 import { counts, makeBrand, type TestBrand } from "../support/brand.js";
