@@ -2,9 +2,9 @@ import { Agent, request } from "undici";
 import { Sqlite } from "../support/sqlite.js";
 
 /**
- * A minimal program, as a baseline: it stores typed columns and line items, sends four requests at a time, and writes
- * 50 pages per transaction. It stores neither complete records nor changes, verifies nothing and cannot resume. Usage:
- * floor.js PATH [SINCE]
+ * A minimal program that serves as a baseline. It stores typed columns and line items, sends four requests at a time,
+ * and writes 50 pages per transaction. It stores neither complete records nor changes, verifies nothing and cannot
+ * resume. Usage: floor.js PATH [SINCE]
  */
 const [path = "", since] = process.argv.slice(2);
 const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 
 export interface Measured {
   wallMs: number;
-  /** User and system CPU time, the measure that is least sensitive to other load on the machine. */
+  /** User and system CPU time, which is less sensitive to other load on the machine than elapsed time. */
   cpuMs: number;
   /** The peak resident set size in megabytes (10^6 bytes). */
   peakMb: number;
@@ -58,7 +58,7 @@ function textOf(stream: unknown): () => string {
   return () => text;
 }
 
-/** Runs programs alternately, so that other load affects them equally. Returns the medians for each program. */
+/** Runs programs alternately so that other load affects them equally. Returns each program's medians. */
 export async function interleaved<Name extends string>(
   rounds: number,
   programs: Record<Name, () => Promise<Measured>>,

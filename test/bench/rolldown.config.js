@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
 
-/** Bundles the benchmark's own programs. The program that is benchmarked is the one in `dist`. */
+/** Bundles the benchmark's helper programs. The program under test runs from `dist`. */
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { serveBrand } from "./served.js";
 
 /**
- * Serves the sandbox in a separate process. Caches the JSON of all orders before the first request, so that the server
+ * Serves the sandbox in a separate process. Caches the JSON for all orders before the first request so that the server
  * does not distort the measurement.
  */
 const { values } = parseArgs({ options: { orders: { type: "string" }, latency: { type: "string" } } });

@@ -16,7 +16,8 @@ interface Change {
 const responseMs = 100;
 
 /**
- * Checks that each change in `changes` happened in the API between `last_seen_unchanged_at` and `seen_changed_at`.
+ * Checks that each change in the `changes` table happened in the API between `last_seen_unchanged_at` and
+ * `seen_changed_at`.
  */
 export function checkChangeTimes(world: World, { startedAt }: RunResult): string[] {
   const since = new Date(startedAt).toISOString();
@@ -41,7 +42,7 @@ export function checkChangeTimes(world: World, { startedAt }: RunResult): string
   });
 }
 
-/** Returns true if a list was read page by page and records moved between pages in the meantime. */
+/** Returns true if records moved between pages while a list was read page by page. */
 function mayHaveMissed(world: World, readAt: number): boolean {
   return countSwaps(world, readAt, Number.NaN) > 0;
 }
@@ -58,7 +59,7 @@ function isChange(row: Change, before: Version | undefined, { json, record }: Ve
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;
 }
 
-/** Returns the fields as strings, and prefixes the names of nested fields with the name of their object. */
+/** Returns the fields as strings. The names of nested fields are prefixed with the object's name. */
 function membersOf(record: Fields, prefix = ""): Map<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(record)) {

@@ -11,7 +11,7 @@ import type { RunResult, World } from "./world.js";
 const dayMs = 86_400_000;
 
 /**
- * Compares the mirror's claims after a run with the API's data. Returns a line for each false claim.
+ * Compares the mirror's claims after a run with the API's data, and returns a line for each false claim.
  *
  * One kind of false claim is allowed, as src/sync/README.md explains: when a list is read page by page, a sync can miss
  * a record if, between two responses, a second record is removed and a third one is added.
@@ -23,8 +23,8 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 
 /**
  * Checks the claims that users see: verified runs, removals and changes. The coverage of unverified runs is not
- * checked, because it can be too large if the API's dates are less precise than its filters. A run detects this only
- * with the next response, and may be stopped before that.
+ * checked, because it can be too large if the API's dates are less precise than the API's filters. A run detects the
+ * imprecise dates only in the next response, and may be stopped before that response.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -49,7 +49,7 @@ export function checkVerified(world: World, end: RunResult, claims = readClaims(
   ];
 }
 
-/** Returns the integrity errors in the mirror's file, and the differences between tables and records. */
+/** Returns integrity errors in the mirror file, and differences between tables and records. */
 export async function findDamage(world: World): Promise<string[]> {
   const { resource } = world;
   const tables = await compareTables(world.mirror, [resource, detailsResource(resource) ?? []].flat());
@@ -67,8 +67,8 @@ function checkInvented({ records }: MirrorClaims): string[] {
 }
 
 /**
- * Checks that the mirror contains each record as the API had it when the range was read, or a later version of the
- * record.
+ * Checks that the mirror contains each record in the version that the API had when the range was read, or in a later
+ * version.
  */
 function checkCovered(world: World, { records, readAt }: MirrorClaims): string[] {
   const found: string[] = [];
@@ -77,7 +77,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // If the record was removed or its date changed later, a sync detects this when it re-reads the range.
+      // If the record was later removed or moved to a different date, a sync detects this when it re-reads the range.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -145,7 +145,9 @@ function checkRemovalLimit(
   return [`${removed} of ${presentBefore.size} removed without --accept-removals`];
 }
 
-/** Counts the pairs of responses in the run at `instant` between which one record was removed and another was added. */
+/**
+ * For the run at `instant`, counts the pairs of responses between which one record was removed and another was added.
+ */
 export function countSwaps(world: World, instant: number, second: number): number {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);
   if (!run) return 0;
@@ -166,8 +168,8 @@ export function countSwaps(world: World, instant: number, second: number): numbe
 }
 
 /**
- * Returns the earliest time at which the mirror's details could have been read. A run keeps the details that an
- * interrupted run read within the last hour.
+ * Returns the earliest possible time at which the mirror's details were read. A run keeps details that an interrupted
+ * run read within the last hour.
  */
 export function detailsReadSince({ runs }: World, end: RunResult): number {
   const finished = runs.findLastIndex((run) => run !== end && isFinishedSync(run));
@@ -175,7 +177,7 @@ export function detailsReadSince({ runs }: World, end: RunResult): number {
   return resumed?.startedAt ?? end.startedAt;
 }
 
-/** Returns false for a sync that was interrupted, including one to which the API denied access (exit code 8). */
+/** Returns false for an interrupted sync, including a sync to which the API denied access (exit code 8). */
 function isFinishedSync({ code, error, job }: RunResult): boolean {
   return job === "sync" && (code === 0 || (code === 8 && findForbidden(error) === null));
 }
@@ -196,7 +198,7 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
   });
 }
 
-/** Returns true if the run read a complete list that did not change in the meantime. */
+/** Returns true if the run read a complete list, which did not change in the meantime. */
 function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
   return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
 }

@@ -3,7 +3,7 @@ import { isDated } from "./model.js";
 import type { Version } from "./versions.js";
 import type { World } from "./world.js";
 
-/** A range of dates in milliseconds, including both ends. */
+/** A date range in milliseconds, including both ends. */
 export interface Range {
   from: number;
   to: number;
@@ -15,7 +15,7 @@ export interface MirrorClaims {
   coveredRanges: Range[];
   /** Returns the time of the last read that covered the given second; undefined if no read covered it. */
   readAt(second: number): number | undefined;
-  /** Returns the times at which the parts of the range were read; null if any part was never read. */
+  /** Returns the read time of each part of the range; null if any part was never read. */
   readTimes(range: Range): number[] | null;
   records: ReadonlyMap<string, MirrorRecord>;
   /** The records that have not been removed. */
@@ -32,11 +32,11 @@ export interface MirrorRecord {
   full: string;
   /** The time of the removal in milliseconds; null if the record has not been removed. */
   removedAt: number | null;
-  /** True if the latest response did not contain the record, and its removal has not been confirmed yet. */
+  /** True if the record was absent from the latest response, but its removal has not been confirmed yet. */
   isMissing: boolean;
   /** The date of the record in milliseconds; null if the date is unreadable. */
   dated: number | null;
-  /** The API's version of the record with the same JSON; null if the API never returned this JSON. */
+  /** The API's version of the record that has the same JSON; null if the API never returned this JSON. */
   version: Version | null;
 }
 

@@ -5,7 +5,9 @@ import { play } from "./play.js";
 import type { DuringRun, RunStep, Step } from "./scenarios.js";
 import { playVariant } from "./variants.js";
 
-/** A scenario that once led to a false claim, reduced to the essential steps. README.md explains how to add one. */
+/**
+ * A scenario that once led to a false claim, reduced to the essential steps. README.md explains how to add a scenario.
+ */
 interface Counterexample {
   title: string;
   list: TestedList;
@@ -89,7 +91,7 @@ const counterexamples: Counterexample[] = [
     steps: [run("sync", {}, at(2, event("swap")))],
   },
   {
-    title: "a list without dates loses a record and gains another",
+    title: "one record is removed from a list without dates and another is added",
     list: "gifts",
     records: 1,
     perPage: 2,
@@ -123,7 +125,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, run("sync", { sinceDays: 5 }, at(1, event("late", 0, 5)))],
   },
   {
-    title: "an interrupted run stores an order from outside the date range that it records as read",
+    title: "an interrupted run stores an order from outside the date range recorded as read",
     list: "orders",
     records: 3,
     perPage: 2,
@@ -138,7 +140,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, event("cancel", 3), run("sync", { untilDays: 40 })],
   },
   {
-    title: "an interrupted run is resumed after orders were withdrawn and old orders were added",
+    title: "orders are withdrawn and old orders are added before an interrupted run is resumed",
     list: "orders",
     seed: 3,
     records: 30,
@@ -177,7 +179,7 @@ const counterexamples: Counterexample[] = [
 ];
 
 test.each(counterexamples.map((one) => [one.title, one.list, one] as const))(
-  "sync and verify report nothing false if %s (%s)",
+  "sync and verify make no false claim if %s (%s)",
   async (_title, list, { seed = 1, records, perPage, steps }) => {
     const scenario = { start: { seed, records, perSecond: 1 }, variants: { maxPerPage: perPage }, steps };
     expect(await play(list, scenario)).toEqual([]);
@@ -194,7 +196,8 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [event("withdraw"), run("sync", {}, at(3, "403")), event("withdraw", 3543), event("new"), sync],
   },
   {
-    title: "the API denies access after a page that ends in the middle of a minute, and an order is replaced",
+    title:
+      "an order is replaced after the API denied access following a page that ends in the middle of a minute",
     list: "orders",
     records: 50,
     perPage: 4,
@@ -215,7 +218,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     steps: [run("sync", {}, at(15, event("sameSecond", 1633)))],
   },
   {
-    title: "responses omit records from a minute, and the list changes during every read",
+    title: "responses omit records from one minute while the list changes during every read",
     list: "orders",
     seed: 746,
     records: 45,
@@ -228,7 +231,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a run that misses an order with an unreadable date is killed, and the order then returns",
+    title: "an order with an unreadable date returns after a killed run that no longer found the order",
     list: "orders",
     seed: 289,
     records: 18,
@@ -245,7 +248,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a run that misses a file with an unreadable date is killed, and the file then returns",
+    title: "a file with an unreadable date returns after a killed run that no longer found the file",
     list: "content",
     seed: 766,
     records: 20,
@@ -263,7 +266,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API sorts by ID, and denies access after a response that happens to be sorted by date",
+    title: "the API sorts by ID, but denies access right after a response that happens to be sorted by date",
     list: "orders",
     seed: 4,
     records: 14,
@@ -279,7 +282,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API lists an older order among the many orders of one second, and that order changes",
+    title: "an older order that the API lists among the many orders from one second changes",
     list: "orders",
     seed: 748,
     records: 46,
@@ -294,7 +297,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API adds an undated order to every date range, and a run reads no new dates",
+    title: "a run reads no new dates while the API adds an undated order to every date range",
     list: "orders",
     records: 1,
     perSecond: 2,
@@ -311,7 +314,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "the API ignores date filters, a run is killed after its first response, and an order is added",
+    title: "the API ignores date filters, and an order is added after a run was killed at its first response",
     list: "orders",
     records: 1,
     perPage: 4,
@@ -321,7 +324,7 @@ const variantCounterexamples: VariantCounterexample[] = [
 ];
 
 test.each(variantCounterexamples.map((one) => [one.title, one.list, one] as const))(
-  "sync and verify report nothing false if %s (%s)",
+  "sync and verify make no false claim if %s (%s)",
   async (_title, listName, { seed = 1, records, perSecond = 1, undated = 0, perPage, variants, steps }) => {
     const variant = { name: "", listName, options: {}, knownGap: null, isReadByPage: true };
     const start = { seed, records, perSecond, undated };

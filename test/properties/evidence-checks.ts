@@ -13,7 +13,7 @@ export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims
 
 /**
  * Returns the status filters that select records by a flag, so that the mirror can reproduce the API's counts. With
- * some API variants, there is no such filter.
+ * some API variants, no filter does so.
  */
 function countsOf({
   variants,
@@ -56,7 +56,7 @@ function isIn({ from, to }: Range, instant: number): boolean {
   return instant >= from && instant <= to;
 }
 
-/** Checks that a verified mirror has no outdated records for a day whose totals changed after it was read. */
+/** Checks that a verified mirror has no outdated records for a day whose totals changed after the day was read. */
 function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: MirrorClaims): string[] {
   const { variants, lags, runs, listName } = world;
   const canCompare =
@@ -83,7 +83,7 @@ function checkDailyTotals(world: World, end: RunResult, { present, readTimes }: 
   });
 }
 
-/** Returns the states of the API's data during a run. */
+/** Returns each state of the API's data during a run. */
 function statesIn({ versionHistory }: World, { endedAt, startedAt }: RunResult): Version[][] {
   return [startedAt, ...versionHistory.changes.filter((at) => at > startedAt && at <= endedAt)].map(
     versionHistory.at,

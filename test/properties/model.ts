@@ -7,7 +7,7 @@ export const testedLists = ["orders", "content", "roster", "opportunities", "gif
 export type TestedList = (typeof testedLists)[number];
 export type Fields = Record<string, unknown>;
 
-/** Parameters for the records that exist at the start of a scenario. */
+/** Parameters for generating the records that exist at the start of a scenario. */
 export interface StartingRecords {
   seed: number;
   records: number;
@@ -25,11 +25,14 @@ export interface ModelEvent {
 }
 
 export type EventType =
-  /** A record is added with the current date, an earlier date, or a date in the same second as an existing record. */
+  /**
+   * A record is added with the current date, an earlier date, or a date in the same second as that of an existing
+   * record.
+   */
   | "new"
   | "late"
   | "sameSecond"
-  /** A record is replaced with a new record in the same second, so no count changes. */
+  /** A record is replaced with a new record from the same second, so no count changes. */
   | "swap"
   | "withdraw"
   /** A withdrawn record reappears in the list. */
@@ -42,11 +45,11 @@ export type EventType =
   | "defaultRate"
   /** An assignment is added to a campaign. Only the campaign's details contain assignments. */
   | "assign"
-  /** Events that violate the assumptions in src/sync/README.md: a date changes, or a new record has a future date. */
+  /** These events violate the assumptions in src/sync/README.md: a date changes, or a new record has a future date. */
   | "redate"
   | "future";
 
-/** Returns true if the list has a date filter. Lists without one are always read completely. */
+/** Returns true if the list has a date filter. A list without a date filter is always read completely. */
 export function isDated(listName: TestedList): boolean {
   return dateMember(listName) !== null;
 }
@@ -78,7 +81,7 @@ export function hashNumbers(...numbers: number[]): number {
 export function createRecords(listName: TestedList, start: StartingRecords, now: number): Fields[] {
   const { seed, perSecond, undated = 0 } = start;
   let date = "";
-  // Lists without dates are read completely by every run, so they are kept short.
+  // Every run reads all of a list without dates, so these lists are kept short.
   const length = isDated(listName) ? start.records : start.records % 61;
   const records = Array.from({ length }, (_, n) => {
     const age = (hashNumbers(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (hashNumbers(seed, n, 3) % day);
@@ -105,7 +108,7 @@ export function applyEvent(
   removed: readonly Fields[],
 ): void {
   const edits = createBrandEvents(brand, () => now);
-  // All lists support the same edits, so the type of one list is used for all.
+  // All lists support the same edits, so one list's type is used for all of them.
   const list = listName as "gifts";
   const records = [...recordsOf(brand, listName)].sort((a, b) =>
     keyOf(listName, a) < keyOf(listName, b) ? -1 : 1,
@@ -200,7 +203,7 @@ function createRecord(listName: TestedList, id: string, date: string | null, sal
   };
 }
 
-/** Returns a timestamp with microsecond precision, often at the start or end of a second. */
+/** Returns a timestamp with microsecond precision, which is often at the start or end of a second. */
 function randomDate(ms: number, salt: number): string {
   const text = new Date(ms).toISOString();
   const fractions = ["000", "999", "999500", "000001", null, null];

@@ -75,7 +75,7 @@ function hostRow(row: Fields): [string, string] {
   return [String((row.host as Fields | null)?.id), JSON.stringify(row)];
 }
 
-/** Returns the survey and its results as separate parts, because each takes a separate request. */
+/** Returns a survey and its results as separate parts, because each part takes a separate request. */
 function surveyParts(id: unknown, results: readonly unknown[]): [string, string][] {
   const texts = results.map((result) => JSON.stringify(result)).sort();
   const survey: [string, string] = [String(id), "exists"];
@@ -83,8 +83,8 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 }
 
 /**
- * Plays a scenario, but replaces the flags of each run with `--accept-removals`. Returns a line for each part of a
- * verified mirror that never matched the API's data during the run.
+ * Plays a scenario in which the flags of each run are replaced with `--accept-removals`. Returns a line for each part
+ * of a verified mirror that did not match the API's data at any time during the run.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,
@@ -112,7 +112,7 @@ export async function playPiecewise(
       const select = (sql: string) => world.mirror.db.prepare(sql).all() as Fields[];
       const mirrored = partsInMirror(select, result.startedAt);
       const names = new Set([...mirrored.keys(), ...during.flatMap(({ parts }) => [...parts.keys()])]);
-      // As in `findFalseClaims`, a sync can miss a survey if another one is removed and a third one is added.
+      // As in `findFalseClaims`, a sync can miss a survey if a second one is removed and a third one is added.
       const mayLackSurveys = listName === "surveys" && countSwaps(world, result.startedAt, Number.NaN) > 0;
       const wrong = [...names].filter((part) => {
         if (mayLackSurveys && !mirrored.has(part)) return false;
@@ -132,7 +132,7 @@ function withoutFlags(step: Step): Step {
   return { run: "sync", with: { during: [...step.with.during], acceptRemovals: true } };
 }
 
-/** Requests data directly from the API, in a single large page. */
+/** Requests data directly from the API in a single large page. */
 function requestData(world: World, path: string): unknown {
   const { brand, variants } = world;
   const api = createVariantApi({

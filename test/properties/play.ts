@@ -9,7 +9,7 @@ import { type Interruption, type RunResult, World } from "./world.js";
 
 const dayMs = 86_400_000;
 
-/** Runs a scenario. Returns the false claims, prefixed with the step that made them. */
+/** Runs a scenario and returns the false claims. Each claim is prefixed with the step that led to it. */
 export async function play(listName: TestedList, { steps, ...options }: Scenario): Promise<string[]> {
   const world = await World.create({ listName, ...options });
   try {
@@ -25,7 +25,7 @@ export async function play(listName: TestedList, { steps, ...options }: Scenario
   }
 }
 
-/** Plays one step of a scenario. Returns the result of a run, or null if the step is not a run. */
+/** Plays one step of a scenario. Returns the result if the step is a run, or null if it is an event. */
 export async function playStep(world: World, step: Step): Promise<RunResult | null> {
   if ("passHours" in step) world.pass(step.passHours * 3_600_000);
   else if ("what" in step) {
@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns the modified data from which the API creates the wrong response. */
+/** Returns the modified data with which the API creates an altered response. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);
@@ -90,8 +90,8 @@ function checkRejections({ error }: RunResult): string[] {
 }
 
 /**
- * Syncs everything twice while the API's data does not change, because the first run may only resume an interrupted
- * run. Afterwards, the mirror must match the API.
+ * Syncs everything twice while the API's data does not change, because the first run might merely resume an interrupted
+ * run. The mirror must then match the API.
  */
 async function finish(world: World): Promise<string[]> {
   for (const number of [1, 2]) {

@@ -69,7 +69,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
 }
 
 /**
- * Generates the documented behavior in three out of four scenarios on average, and a different behavior in the others.
+ * Generates the documented behavior in three out of four scenarios on average, and a different behavior in the rest.
  */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
@@ -84,7 +84,7 @@ function usually<Name extends keyof ApiVariants>(
 
 /** API variants for which all of the program's claims must be true. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
-  // With smaller pages, the events between two requests could fill a complete page.
+  // With smaller pages, the events between two requests could fill an entire page.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("stable", "reversed"),
   datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),

@@ -13,7 +13,7 @@ export interface ApiVariant {
   /** The case in which a run can be verified even though the mirror differs from the API; null if there is none. */
   knownGap: string | null;
   /**
-   * True if the API violates assumption A1, A2 or A3, so lists are read page by page. With these APIs, no run may make
+   * True if the API violates assumption A1, A2 or A3, so lists are read page by page. With such an API, no run may make
    * a false claim, and the mirror must contain every record at the end.
    */
   isReadByPage?: boolean;
@@ -33,7 +33,8 @@ function variant(
 }
 
 const cached = "an outdated response with unchanged counts and totals, until the next read";
-const lacking = "two consecutive identical wrong responses, or one for a list that has never been read";
+const lacking =
+  "two consecutive responses with the same alteration, or an altered response for a list that has never been read";
 
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated daily totals", "orders", { lags: "dailyTotals" }),
@@ -56,15 +57,15 @@ export const apiVariants: readonly ApiVariant[] = [
     "capped record counts (total_items)",
     "orders",
     { variants: { maxTotal: 13 } },
-    "a mirror with exactly as many records as the cap",
+    "a mirror in which the number of records equals the cap",
   ),
   variant(
     "capped record counts (total_items)",
     "roster",
     { variants: { maxTotal: 13 } },
-    "a list that ends at the capped total",
+    "a list that ends at the cap",
   ),
-  variant("partly refunded orders in the list of refunded orders", "orders", {
+  variant("partially refunded orders in the list of refunded orders", "orders", {
     variants: { refundedFilter: "any" },
   }),
   variant("no cancelled orders in the list of refunded orders", "orders", {
@@ -101,13 +102,13 @@ export const apiVariants: readonly ApiVariant[] = [
     "records whose dates change",
     "orders",
     { more: ["redate"] },
-    "one record moves out of a range and another is added, so the counts match",
+    "one record moves out of a range and another is added, so the counts still match",
   ),
   variant(
     "records whose dates change",
     "content",
     { more: ["redate"] },
-    "one record moves out of a range and another is added, so the counts match",
+    "one record moves out of a range and another is added, so the counts still match",
   ),
   variant("some empty responses", "orders", { wrong: "empty" }, lacking),
   variant("some empty responses", "roster", { wrong: "empty" }, lacking),

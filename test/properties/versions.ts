@@ -13,7 +13,7 @@ export interface Version {
   record: Fields;
   /** The date of the record, truncated to the second; NaN if the record has no date. */
   second: number;
-  /** The number of list responses that the API had sent when this version appeared. */
+  /** The number of list responses that the API had sent before this version appeared. */
   responsesBefore: number;
 }
 
@@ -85,7 +85,7 @@ export function createVersionHistory(
   return versionHistory;
 }
 
-/** Returns the list item for a record: without details, and with dates in the precision of the API variant. */
+/** Returns a record's list item, which has no details, and dates in the API variant's precision. */
 function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (listName === "opportunities") return listed;

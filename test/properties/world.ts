@@ -45,7 +45,7 @@ export interface RunResult {
   /** True if the run was recorded as verified and was not killed. */
   verified: boolean;
   verdict: VerificationResult | null;
-  /** The exit code of a command that performs only this run. */
+  /** The exit code that a command would return for this run alone. */
   code: number;
   error: unknown;
   startedAt: number;
@@ -57,7 +57,7 @@ export interface RunResult {
 
 export interface WorldOptions {
   listName: TestedList;
-  /** The resource to sync, if its name differs from the name of the list. */
+  /** The resource to sync, if the resource's name differs from the list's name. */
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
@@ -176,7 +176,7 @@ export class World {
       requests += 1;
       const path = new URL(url).pathname.slice(new URL(testBaseUrl).pathname.length);
       let fault: Fault | undefined;
-      // Gives each event a distinct time between two requests.
+      // Gives each event between two requests a distinct time.
       this.time += 5;
       for (const interruption of interruptions.filter(({ atRequest }) => atRequest === requests)) {
         const effect = interruption.apply(this, path);

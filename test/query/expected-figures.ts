@@ -1,7 +1,7 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * Computes the expected figures for orders independently of the views: amounts are summed as integers, and days are
+ * The expected figures for orders, computed independently of the views. Amounts are summed as integers, and days are
  * derived in JavaScript.
  */
 export interface Figures {

@@ -7,7 +7,8 @@ const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
 /**
- * Creates a mirror from runs at 02:00, each of which read the given order versions. Returns the rows in `late_refunds`.
+ * Creates a mirror with a run at 02:00 on each of the days, which reads that day's orders. Returns the rows in
+ * `late_refunds`.
  */
 async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();

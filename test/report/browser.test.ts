@@ -40,7 +40,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   describe.each(brandNames)("the report page for %s", (name) => {
     test.each(widths)(
-      "at a width of %i pixels, the content fits between the margins, and the page loads nothing external",
+      "at a width of %i pixels, the content fits between the margins, and the page loads no external resources",
       async (width) => {
         await browser.open(fileOf(name), { width });
         const size = await browser.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
@@ -94,7 +94,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     expect(await countVisible(375)).toBe(0);
   });
 
-  test("a currency's five key figures fit in one row at a width of 1280 pixels", async () => {
+  test("at a width of 1280 pixels, a currency's five key figures fit in one row", async () => {
     await browser.open(fileOf("a busy brand"), { width: 1280 });
     const rows = await browser.evaluate<number[][]>(
       "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
@@ -104,7 +104,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each(widths)(
-    "charts are as wide as the text on a page with a width of %i pixels, and their labels are not scaled",
+    "on a page with a width of %i pixels, charts are as wide as the text, and their labels are not scaled",
     async (width) => {
       await browser.open(fileOf("a busy brand"), { width });
       const charts = await browser.evaluate<[number, number, string][]>(
@@ -123,7 +123,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     },
   );
 
-  /** Prints the open page. Returns the lines on each printed page. */
+  /** Prints the open page, and returns the lines on each printed page. */
   const printLines = async (paper: "A4" | "Letter") => {
     const file = join(home, "printed.pdf");
     writeFileSync(file, await browser.pdf(paper));
@@ -137,7 +137,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
     );
 
   describe.each(["A4", "Letter"] as const)("the report printed on %s", (paper) => {
-    test("a printed one-month report with three currencies has at most six pages", async () => {
+    test("a one-month report with three currencies has at most six printed pages", async () => {
       await browser.open(fileOf("a busy brand"));
       const pdf = String(await browser.pdf(paper));
       const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
@@ -162,7 +162,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.skipIf(!hasPdftotext)(
-    "a table that is split across pages has at least three rows on each page",
+    "a table that is split across pages has at least three rows on each of them",
     async () => {
       await browser.open(fileOf("a busy brand"));
       const rows = await textsOf("#restated tbody tr");

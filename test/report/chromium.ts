@@ -53,7 +53,7 @@ export async function openBrowser(): Promise<BrowserPage> {
     "--no-first-run",
     "--no-sandbox",
     "--disable-gpu",
-    // Limits the memory used by axe, which would otherwise grow to 800 MB.
+    // Limits axe's memory usage, which would otherwise grow to 800 MB.
     "--js-flags=--max-old-space-size=64",
   ];
   const child = spawn(
@@ -130,8 +130,8 @@ export async function openBrowser(): Promise<BrowserPage> {
 }
 
 /**
- * Connects to a child process through the DevTools protocol: JSON messages on file descriptors 3 and 4, each terminated
- * by a NUL byte.
+ * Connects to a child process through the DevTools protocol, which sends JSON messages on file descriptors 3 and 4,
+ * each terminated by a NUL byte.
  */
 function openPipe(child: ChildProcess) {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];

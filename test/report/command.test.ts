@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const reports = () => readdirSync(brand.home).filter((name) => name.startsWith("report"));
 
-test("`report` writes a file named after the period, and `-o -` writes to stdout", async () => {
+test("`report` writes a file named after the period, or writes to stdout with `-o -`", async () => {
   const { code, out, err } = await brand.run("report --month 2026-09");
   expect([code, out]).toEqual([0, ""]);
   expect(err).toMatch(/^September 2026: [\d.]+ kB: report-2026-09\.html\n$/);
@@ -47,7 +47,7 @@ test("`report` keeps the existing file if it fails", async () => {
   expect([folder.code, folder.err]).toEqual([2, expect.stringContaining("`-o pages.html/report.html`")]);
 });
 
-test("`report --open` opens the file in the browser, and rejects --text and --json", async () => {
+test("`report --open` opens the file in the browser, but rejects --text and --json", async () => {
   const opened: string[] = [];
   const openInBrowser = (path: string) => void opened.push(path);
   expect((await brand.run("report --open -o shown.html", { openInBrowser })).code).toBe(0);
@@ -98,19 +98,22 @@ test.each([
   expect([code, err.split("\n")[0]]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("`report` accepts this month and last month, .HTML files, and wraps text at 80 columns", async () => {
+test("`report` accepts `--month this-month`, `--month last-month` and file names that end in .HTML", async () => {
   for (const month of ["this-month", "last-month"]) {
     const { period } = JSON.parse((await brand.run(`report --month ${month} --json`)).out);
     expect(period.slug).toBe(month === "this-month" ? "2026-11" : "2026-10");
   }
   expect((await brand.run("report -o page.HTML")).code).toBe(0);
+});
+
+test("`report --text` wraps text at 80 columns, or at the width of a narrower terminal", async () => {
   const { out } = await brand.run("report --text --no-color", { tty: true, columns: 200 });
   expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   const narrow = await brand.run("report --text --no-color", { tty: true, columns: 60 });
   expect(Math.max(...narrow.out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 
-test("`report` names the first month with orders if the period is too early, and the last day that was read if it is too late", async () => {
+test("for a period without data, `report` suggests the first month with orders or names the last day that was read", async () => {
   const early = await brand.run("report --month 2020-01 --text");
   expect([early.code, early.out]).toEqual([3, ""]);
   expect(early.err).toContain("`--month 2026-08`");
@@ -121,7 +124,7 @@ test("`report` names the first month with orders if the period is too early, and
   expect(late.err).toContain("after 2026-11-21, the last day that was read");
 });
 
-test("`report` suggests `sync --full` for a period before the start of a mirror that lacks older orders", async () => {
+test("`report` suggests `sync --full` for a period that ends before the first sync's --since", async () => {
   const late = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
   await late.run("sync orders --since 2026-11-18T23:25");
   const { code, err } = await late.run("report --month 2026-10");
@@ -143,7 +146,7 @@ test("`report` suggests a command if the mirror does not exist or has no orders"
   });
 });
 
-test("`report` can cover several years, and escapes invalid currency codes", async () => {
+test("a report that covers several years escapes invalid currency codes", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

@@ -100,7 +100,7 @@ test("the report's monthly table contains the amounts from sales_by_month and a 
   }
 });
 
-test("the report lists the months from the view restatements and the orders from the view restated_orders", () => {
+test("the report lists the months from the `restatements` view and the orders from the `restated_orders` view", () => {
   const [months, orders] = blocks(report, "restated", "table");
   const view = brand.sql<Row>(
     "SELECT month, currency, difference FROM restatements WHERE difference <> 0 AND month >= '2025-12'",
@@ -115,7 +115,7 @@ test("the report lists the months from the view restatements and the orders from
     expect(all).toContainEqual({ name: order, difference });
 });
 
-test("the report lists the hosts with the highest net amounts in the view order_figures", () => {
+test("the report lists the hosts with the highest net amounts in the `order_figures` view", () => {
   for (const { title = "", rows = [] } of blocks(report, "hosts", "table")) {
     const view = brand.sql<Row>(
       `SELECT host_label, total(net_amount) AS net FROM order_figures WHERE currency = ? AND orders > 0
@@ -142,7 +142,7 @@ test("the HTML page and the text report have the same summary and tables", async
   expect(text).toContain("Complete days only, through 11 Dec 2026.");
 });
 
-test("every row with an amount shows a currency on a phone, where the report hides some columns", () => {
+test("on a phone, where the report hides some columns, every row with an amount still shows a currency", () => {
   const phone = page.replace(/<t[hd][^>]*spare[\s\S]*?<\/t[hd]>/g, "");
   for (const [table] of phone.matchAll(/<table>[\s\S]*?<\/table>/g)) {
     const [head = [], ...rows] = rowsOf(table);
@@ -187,7 +187,7 @@ test("every section of a report sorts currencies by gross amount, largest first"
   expect(months.summary.match(/[A-Z]{3}/g)).toEqual(expected);
 });
 
-test("a report shows a currency with a single order, and orders without a currency, on one line each", async () => {
+test("a report uses a single line for a currency with only one order, and for orders without a currency", async () => {
   const minor = blocks(months, "sales", "figures").filter(({ is_minor }) => is_minor);
   expect(minor.map(({ title }) => title)).toEqual(["No currency", "SEK"]);
   const line = "SEK: net 100.00, gross 100.00, refunds 0.00, orders 1, cancelled 0.";
@@ -197,7 +197,7 @@ test("a report shows a currency with a single order, and orders without a curren
   expect((await one.run("report --month 2026-11 --text")).out).toContain(`\n${line}\n`);
 });
 
-test("a report on a single currency has all sections, even if the currency's code is missing", async () => {
+test("a report on a single currency has all sections, even if the orders have no currency code", async () => {
   const uncoded = makeBrand({ orders: orders.map((order) => ({ ...order, currency: null }) as never) });
   await uncoded.run("sync orders");
   const only = await reportOf(uncoded, "--month 2026-11");
@@ -215,13 +215,13 @@ test("a report on a single currency has all sections, even if the currency's cod
 const labelsOf = async (id: string, words: string) =>
   blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
 
-test("a report that covers only one day or more than 93 days has no daily charts", async () => {
+test("a report that covers one day or more than 93 days has no daily charts", async () => {
   expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
   expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
   expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);
 });
 
-test("monthly charts show every month of a long period, and at least thirteen months", async () => {
+test("monthly charts show all months of a long period, and at least 13 months", async () => {
   const [short] = await labelsOf("months", "--month 2026-11");
   expect([short?.length, short?.at(0), short?.at(-1)]).toEqual([13, "Nov ’25", "Nov ’26"]);
   const [long] = await labelsOf("months", "--since 2025-01-01 --until 2026-11-30");
@@ -271,7 +271,7 @@ test.each([
   },
 );
 
-test("the report still describes its orders as proven if `verify` finds only orders newer than the last sync", async () => {
+test("if `verify` finds only orders that are newer than the last sync, the report still describes its orders as proven", async () => {
   const one = slow();
   await one.run("sync orders --since 2026-10-15");
   one.pass(2 * hour);
@@ -301,7 +301,7 @@ test("the report states that no day is complete if the mirror contains only part
   );
 });
 
-test("the report does not compare a month that has no complete day", async () => {
+test("the report contains no comparison for a month without a complete day", async () => {
   const one = slow();
   one.pass(7 * day);
   await one.run("sync orders");
@@ -310,7 +310,7 @@ test("the report does not compare a month that has no complete day", async () =>
   expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
 });
 
-test("the report states what percentage of their net amount the reported months have lost to later refunds", async () => {
+test("the report states the percentage of net amounts that later refunds took away from reported months", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {
@@ -326,7 +326,7 @@ test("the report states what percentage of their net amount the reported months 
   );
 });
 
-test("the report states neither a loss nor a 100% decrease if nothing has been refunded or cancelled yet", async () => {
+test("if nothing has been refunded or cancelled yet, the report states neither a loss nor a 100% decrease", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const first = one.order({ currency: "EUR", total_amount: 100, refund_amount: 0 });
   one.cancel(one.order({ currency: "EUR", total_amount: 10 }));
@@ -373,7 +373,7 @@ test("the report page contains no scripts or external resources, and its Content
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("the title of the changed-orders table contains the total number of orders if the table omits some", async () => {
+test("if the table of changed orders omits some orders, the table's title contains the total number", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

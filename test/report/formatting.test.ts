@@ -59,21 +59,24 @@ test.each([
   expect(formatChange(now, before)).toMatchObject({ value: null, text: "" });
 });
 
-test("the report formats months, days, times, shares, counts and currencies", () => {
-  expect([formatMonth("2026-10-03"), formatShortMonth("2026-10")]).toEqual(["October 2026", "Oct 2026"]);
-  const at = "2026-11-02T04:57:59.000Z";
-  expect([formatDay(at), formatTime(at)]).toEqual(["2 Nov 2026", "2 Nov 2026, 04:57 UTC"]);
-  expect([formatPercent(0.0234), formatPercent(1)]).toEqual(["2.3%", "100.0%"]);
-  expect([formatCountValue(1_234).text, formatCompact(25_000), formatCompact(-1_250)]).toEqual([
-    "1,234",
-    "25K",
-    "\u22121.3K",
-  ]);
-  expect([null, "SEK", "\u001b", "x".repeat(17)].map(formatCurrency)).toEqual([
-    "no currency",
-    "SEK",
-    "\\u001b",
-    `${"x".repeat(15)}…`,
-  ]);
-  expect([null, "SEK"].map(formatCurrencyTitle)).toEqual(["No currency", "SEK"]);
+const time = "2026-11-02T04:57:59.000Z";
+
+test.each([
+  ["the month 2026-10", "October 2026", formatMonth("2026-10-03")],
+  ["the month 2026-10 in a table", "Oct 2026", formatShortMonth("2026-10")],
+  ["the day 2026-11-02", "2 Nov 2026", formatDay(time)],
+  ["the time 2026-11-02T04:57:59Z", "2 Nov 2026, 04:57 UTC", formatTime(time)],
+  ["the share 0.0234", "2.3%", formatPercent(0.0234)],
+  ["the share 1", "100.0%", formatPercent(1)],
+  ["the count 1234", "1,234", formatCountValue(1_234).text],
+  ["25000 on the axis of a chart", "25K", formatCompact(25_000)],
+  ["-1250 on the axis of a chart", "\u22121.3K", formatCompact(-1_250)],
+  ["a missing currency", "no currency", formatCurrency(null)],
+  ["a missing currency in a title", "No currency", formatCurrencyTitle(null)],
+  ["the currency SEK", "SEK", formatCurrency("SEK")],
+  ["the currency SEK in a title", "SEK", formatCurrencyTitle("SEK")],
+  ["a currency code that is an escape character", "\\u001b", formatCurrency("\u001b")],
+  ["a currency code of 17 characters", `${"x".repeat(15)}…`, formatCurrency("x".repeat(17))],
+])("the report formats %s as %s", (_, text, formatted) => {
+  expect(formatted).toBe(text);
 });

@@ -1,6 +1,6 @@
-/** Functions that parse the report page, independently of the code that renders it. */
+/** Functions that parse the report page, without using the code that renders the page. */
 
-/** Returns the text in an HTML fragment, with entities decoded. */
+/** Returns the text of an HTML fragment, with entities decoded. */
 export function textOf(html: string): string {
   return html
     .replace(/<[^>]*>/g, " ")

@@ -4,7 +4,7 @@ import type { DateRange } from "../../src/query/health.js";
 import { choosePeriod } from "../../src/report/period.js";
 import type { TimeRange } from "../../src/util/time-ranges.js";
 
-/** Returns the period that `--since` and `--until` select if orders have been read up to `reached`. */
+/** Returns the period for `--since` and `--until` if orders have been read up to `reached`. */
 function period(since?: string, until?: string, reached = "2026-11-22T17:00:00.000Z", read?: DateRange[]) {
   const instant = (text: string | undefined, edge: "start" | "end") =>
     text === undefined ? undefined : parseInstant(text, "--since", edge, Date.parse(reached));
@@ -34,7 +34,7 @@ test.each([
   },
 );
 
-test("a report on a month is partial until the last day of the month has been read completely", () => {
+test("a report on a month is partial until the month's last day has been fully read", () => {
   expect(month("2026-11", "2026-11-30T23:59:59.998Z").is_partial).toBe(true);
   expect(month("2026-11", "2026-11-30T23:59:59.999Z").is_partial).toBe(false);
   expect(month("2026-11", "2026-12-05T12:00:00Z").is_partial).toBe(false);
@@ -50,12 +50,12 @@ test("the default period of a report is the month of the last complete day", () 
   expect(period(undefined, undefined, "2026-12-01T23:59:59.999Z").name).toBe("December 2026");
 });
 
-test("without `--since`, a report starts with the month of `--until`; without `--until`, it ends on the last day with data", () => {
+test("a report without `--since` starts with the month of `--until`, and a report without `--until` ends on the last day with data", () => {
   expect(period(undefined, "2026-11-10")).toMatchObject({ since: "2026-11-01", until: "2026-11-10" });
   expect(period("2026-09-15")).toMatchObject({ since: "2026-09-15", until: "2026-11-22" });
 });
 
-test("a report compares a month with the same days of the previous year, and 29 February with 28 February", () => {
+test("a report compares a month with the same days of the previous year, ending on 28 February if the month ends on 29 February", () => {
   expect(days(month("2026-11", "2026-11-23T12:00:00Z").year_ago)).toBe("2025-11-01 2025-11-22");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").year_ago)).toBe("2023-02-01 2023-02-28");
   expect(days(month("2024-02", "2024-03-01T00:00:00Z").before)).toBe("2024-01-01 2024-01-31");
@@ -93,7 +93,7 @@ test("a report contains no comparison if the mirror contains only part of the pr
   expect(comparison("2026-10-01T00:00:01.000Z")).toBeNull();
 });
 
-test("a report contains no comparison if the first order is newer than the days to compare with", () => {
+test("a report contains no comparison if the first order is newer than the preceding days", () => {
   const reached = Date.parse("2026-11-22T17:00:00Z");
   const comparison = (first: string) =>
     choosePeriod(
@@ -110,7 +110,7 @@ test("a report on a month contains no comparison if the mirror does not contain 
   expect(one.before).toBeNull();
 });
 
-test("a report on a month that was only partly read is compared through the last day that was read", () => {
+test("a report on a partially read month is compared through the last day that was read", () => {
   const read = [
     { from: null, to: "2026-02-15T11:00:00.000Z" },
     { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

@@ -61,7 +61,7 @@ test.each<[string, string, Partial<Proof>, string]>([
   expect(isProven(proof)).toBe(!sentence.startsWith("Not proven"));
 });
 
-test("the report's section on proof states the time up to which orders have been read, the oldest check and gaps", () => {
+test("the report's proof section states the oldest check, the gaps, and the time up to which orders have been read", () => {
   const readUntil = "2026-11-24T07:59:59.999Z";
   const ageOf = (oldest: string | null, gaps: Proof["gaps"] = []) => {
     const section = createProofSection({ ...proven, oldest_read_at: oldest, gaps }, readUntil, readUntil);
@@ -82,7 +82,7 @@ test("the report's section on proof states the time up to which orders have been
   expect(blocks[0]).toMatchObject({ text: expect.stringContaining("The newest order is from 24 Nov 2026.") });
 });
 
-/** Records a run without a sync of `orders` and returns its `run_id`. */
+/** Inserts a row for a run of `orders`, without reading any orders, and returns the `run_id`. */
 function addRun(
   mirror: Mirror,
   outcome: RunOutcome,
@@ -135,7 +135,7 @@ test("a sync that is still running does not make the report's orders unproven", 
   expect(readProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("if some dates were never read, the report describes only orders of the last proven run's continuous dates as proven", async () => {
+test("if there are gaps in the dates that were read, the report describes only orders between the last gap and the end of the last proven run as proven", async () => {
   const mirror = await makeMirror();
   expect(readProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
@@ -181,7 +181,7 @@ test("if all dates were read, the report describes all orders up to the last pro
   });
 });
 
-test("if `verify` finds unread orders, the report calls its orders unproven only if no earlier run matched the API", async () => {
+test("if `verify` finds unread orders, the report describes its orders as unproven only if no earlier run matched the API", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "verified", { error: "1 order has not been read" });
     mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", run));

@@ -54,7 +54,7 @@ const figures: KeyFigures = {
   ],
 };
 
-/** Creates a table whose second column is hidden on narrow screens. */
+/** Creates a table with a second column that is hidden on narrow screens. */
 function tableOf(rows: number, columns: number): Block {
   const names = Array.from({ length: columns }, (_, n) => `c${n}`);
   return createTable(
@@ -94,7 +94,7 @@ test("the text report contains the title, the summary, each section and the crea
   );
 });
 
-test("the text report aligns key figures in columns, and omits comparisons that have no value", () => {
+test("the text report aligns key figures in columns, and omits comparisons without a value", () => {
   expect(blocksAsText([figures])).toMatch(
     /^EUR\n {2}Net {8}1,200\.00 {2}\+20\.0% vs Oct 2026, \u221250\.0% vs Nov 2024\n {2}Cancelled {9}3\n/,
   );
@@ -129,7 +129,7 @@ test("the report page contains the title, the summary, the link to the proof and
   expect(sectionOf(noLead, "one")).not.toContain("<p");
 });
 
-test("the report page lists each key figure with its comparisons, and a minor currency in one sentence", () => {
+test("the report page lists each key figure with its comparisons, and summarizes a minor currency in one sentence", () => {
   const section = pageSection(figures);
   expect(textOf(section)).toContain(
     "EUR Net 1,200.00 +20.0% from 1,000.00 in Oct 2026 from 0.00 in Nov 2025 \u221250.0% from 2,400.00 in Nov 2024 Cancelled 3",
@@ -197,7 +197,7 @@ const shapesOf = (chart: Chart, element: RegExp, names: readonly string[]) =>
     names.map((name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1]),
   );
 
-test("a chart stacks the bars of refunds on those of net amounts, and no bar is wider than 10% of the chart", () => {
+test("a chart stacks refunds on top of net amounts, with bars that are at most 10% as wide as the chart", () => {
   const bars = /<rect class="bar\d" .*?>/g;
   expect(
     shapesOf(chartOf([20, null, -10], [10, 5, 0]), bars, ["class", "x", "y", "width", "height"]),
@@ -212,7 +212,7 @@ test("a chart stacks the bars of refunds on those of net amounts, and no bar is 
   expect(shapesOf(chartOf(Array(14).fill(1)), bars, ["width"])[0]).toEqual(["5%"]);
 });
 
-test("the legend of a chart has the same colors as its bars", () => {
+test("a chart's legend has the same colors as the bars", () => {
   expect(shapesOf(chartOf([20]), /<svg class="bar.*?>/g, ["class"])).toEqual([["bar0"], ["bar1"]]);
 });
 

@@ -16,7 +16,7 @@ export const hostileNames = [
 const host = (id: string, username: string) => ({ id, username, first_name: username, last_name: null });
 const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
-/** The brands whose report pages are tested in a browser. */
+/** Brands whose report pages are tested in a browser. */
 const brands: Record<string, () => TestBrand> = {
   "a busy brand": () => makeBrand({ history: 1_500, listLimit: 60 }),
   "one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),

@@ -8,7 +8,7 @@ import { orderAt } from "../support/records.js";
 
 type Kinds = { chart: Chart; figures: KeyFigures; table: ReportTable; text: { kind: "text"; text: string } };
 
-/** Creates a report for days such as `2026-10-31`. */
+/** Creates a report on a period. `since` and `until` are days such as `2026-10-31`. */
 function reportOf(mirror: Mirror, since?: string, until?: string): ReportDocument {
   const requested = {
     since: since === undefined ? undefined : Date.parse(since),
@@ -26,7 +26,7 @@ function blocksOf<Kind extends keyof Kinds>(report: ReportDocument, id: string, 
 
 const leadOf = (report: ReportDocument, id: string) => report.sections.find((one) => one.id === id)?.lead;
 
-/** Creates an order in EUR. Its ID and its host are `name`. */
+/** Creates an order in EUR, with `name` as the order's ID and as the host. */
 function order(name: string, day: string, total: number, fields: Record<string, unknown> = {}) {
   const host = { id: name, username: name, first_name: null, last_name: null };
   return orderAt(name, Date.parse(`${day}T12:00:00.000Z`), { total_amount: total, host, ...fields });
@@ -38,7 +38,7 @@ const read = (mirror: Mirror, at: string, orders: object[]) =>
 const texts = ({ rows }: ReportTable, ...keys: string[]) =>
   rows.map((row) => keys.map((key) => row[key]?.text ?? ""));
 
-test("the report's key figures compare amounts, except missing refunds and cancellations, with last month and last year", async () => {
+test("the report compares each key figure with last month and last year, but states no percentage for zero refunds or cancellations", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [
     order("a", "2026-11-02", 120, { refund_amount: 0 }),
@@ -70,7 +70,7 @@ test("the report's key figures compare amounts, except missing refunds and cance
   );
 });
 
-test("the report's summary lists decreases, increases and unchanged net amounts, except in currencies new in the period", async () => {
+test("the report's summary states whether each currency's net amount changed, except for currencies that are new in the period", async () => {
   const mirror = await makeMirror();
   const both = (currency: string, before: number, now: number) =>
     [1, 2].flatMap((n) => [
@@ -88,7 +88,7 @@ test("the report's summary lists decreases, increases and unchanged net amounts,
   );
 });
 
-test("the report sorts currencies by gross amount, and shows currencies with a single order on one line each", async () => {
+test("the report sorts currencies by gross amount, and uses a single line for a currency with only one order", async () => {
   const mirror = await makeMirror();
   const orders = (currency: string | null, day: string, totals: number[], fields = {}) =>
     totals.map((total, n) => order(`${currency} ${day} ${n}`, day, total, { currency, ...fields }));
@@ -114,7 +114,7 @@ test("the report sorts currencies by gross amount, and shows currencies with a s
   expect(blocksOf(report, "days", "chart").map(({ title }) => title.slice(-3))).toEqual(["EUR", "AUD"]);
 });
 
-test("if every currency has a single order, the report shows key figures for the currency with the largest amount", async () => {
+test("if every currency has only one order, the report shows key figures for the currency with the largest amount", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [
     order("a", "2026-11-02", 50, { currency: "SEK" }),
@@ -127,7 +127,7 @@ test("if every currency has a single order, the report shows key figures for the
   ]);
 });
 
-test("every section of the report omits decimal places for currencies that have none", async () => {
+test("every section of the report omits decimal places for currencies without a minor unit", async () => {
   const mirror = await makeMirror();
   const orders = ["2026-09-01", "2026-10-01", "2026-11-01", "2026-11-02"].map((day, n) =>
     order(`o${n}`, day, 500, { currency: "JPY" }),
@@ -153,7 +153,7 @@ test("every section of the report omits decimal places for currencies that have 
   expect(amounts.map(({ text }) => text)).toContain("\u221220");
 });
 
-test("the report's daily charts contain zeros for days without orders, and its hosts are the eight with the highest net", async () => {
+test("the report's daily charts contain a zero for each day without orders, and its host table lists the eight hosts with the highest net amounts", async () => {
   const mirror = await makeMirror();
   const hosts = Array.from({ length: 9 }, (_, n) => order(`h${n}`, "2026-11-02", 10 + n));
   read(mirror, "2026-12-15T00:00:00.000Z", [
@@ -221,7 +221,7 @@ test("the report's monthly table has at most 13 months, and compares complete mo
   expect(blocksOf(long, "months", "table")[0]?.rows).toHaveLength(13);
 });
 
-test("the report does not compare a month with the same month of the previous year if the earlier month was only partly read", async () => {
+test("the report does not compare a month with the same month of the previous year if the earlier month was only partially read", async () => {
   const mirror = await makeMirror();
   const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), requestedAt: 0, runId: 1 };
   mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
@@ -231,7 +231,7 @@ test("the report does not compare a month with the same month of the previous ye
   expect(table && texts(table, "month", "change_in_year")[0]).toEqual(["Nov 2026", ""]);
 });
 
-test("the report's monthly chart leaves a gap for a month without orders, and is omitted for a single month", async () => {
+test("the report's monthly chart leaves a gap for a month without orders, and is omitted if the report covers a single month", async () => {
   const mirror = await makeMirror();
   read(mirror, "2026-12-15T00:00:00.000Z", [order("a", "2026-09-05", 100), order("b", "2026-11-05", 100)]);
   const [chart] = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "months", "chart");
@@ -242,7 +242,7 @@ test("the report's monthly chart leaves a gap for a month without orders, and is
   ]);
 });
 
-test("the report lists months and orders of its last 12 months that changed after they had been reported", async () => {
+test("the report lists which months and orders of the last 12 months changed after they had been reported", async () => {
   const mirror = await makeMirror();
   const orders = [
     order("old", "2025-10-05", 100),
@@ -277,7 +277,7 @@ test("the report lists months and orders of its last 12 months that changed afte
   ]);
 });
 
-test("the report states refund losses per currency, based only on months that were read within a month of their end", async () => {
+test("the report states refund losses per currency, based on months that were read within a month of their end", async () => {
   const mirror = await makeMirror();
   const pair = (currency: string, day: string) =>
     [1, 2].map((n) => order(`${currency} ${day} ${n}`, day, 50, { currency }));
@@ -354,7 +354,7 @@ test.each([
   else expect(create).toThrow(error);
 });
 
-test("if no date range has been read completely, the report covers the time up to the newest order", async () => {
+test("if no date range has been fully read, the report covers the time up to the newest order", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("a", "2026-10-05", 100), order("b", "2026-11-05", 100)]);
   const report = reportOf(mirror);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { day, hour, noon, orderAt, ordersBefore } from "../support/records.js";
 
-/** Orders whose dates are unaffected by the API variant `invalid`. */
+/** Orders with dates that the API variant `invalid` does not affect. */
 const orders = ordersBefore(noon - hour + 60_000, 60, day);
 
 test.each([

@@ -26,7 +26,7 @@ test("the sandbox returns the same status for a HEAD request as for a GET reques
   expect(ask("/orders?foo=1", { request }).status).toBe(400);
 });
 
-test("a key with one scope can read /me and that scope's endpoints, and gets 403 from all other endpoints", () => {
+test("a key with one scope can read /me and that scope's endpoints, but gets 403 from all other endpoints", () => {
   const names = history.keys.map(({ name }) => name).filter((name) => name.startsWith("only-"));
   expect(names).toHaveLength(scopes.length + 1);
   for (const key of names)
@@ -38,7 +38,7 @@ test("a key with one scope can read /me and that scope's endpoints, and gets 403
       ]);
 });
 
-test("the Analytics endpoints, and no others, respond with 402 if the plan does not include Analytics", () => {
+test("only the Analytics endpoints respond with 402 if the plan does not include Analytics", () => {
   const refused = paths
     .filter(([path]) => ask(path, { key: "no-plan" }).status === 402)
     .map(([path]) => path);
@@ -94,7 +94,7 @@ test("a key in the URL or in x-api-key gets 400 even if the Authorization header
       expect([query, ask(`/orders?${query}`, { key }).status]).toEqual([query, 400]);
 });
 
-test("requests for unknown paths get 404, for retired feeds 410 (even without a key), and with unsupported methods 405", () => {
+test("requests for unknown paths get 404, requests for retired feeds get 410 even without a key, and unsupported methods get 405", () => {
   for (const path of ["/", "/order", "/orders/", "/orders/1", "/Orders", "/api/orders", "/api/brand/v2/me"])
     expect([path, ask(path).status]).toEqual([path, 404]);
   for (const feed of ["/api/public/brands/7/recommendations", "/api/brands/shop.example/recommendations"])
@@ -125,7 +125,7 @@ test("the sandbox checks requests in this order: path, method, misplaced key, ke
   expect(statuses).toEqual([410, 404, 405, 400, 401, 403, 403, 402, 400, 404]);
 });
 
-test("requests for unknown IDs or IDs of another brand get 404, and the case of IDs in paths is ignored", () => {
+test("requests for unknown IDs or another brand's IDs get 404, and IDs in paths are case-insensitive", () => {
   const other = createBrand({ seed: 2, orders: 3, now: noon });
   const [file, campaign] = [history.content[0], other.opportunities[0]];
   const wrong = file?.source === "upload" ? "deliverable" : "upload";
@@ -146,7 +146,7 @@ test("requests for unknown IDs or IDs of another brand get 404, and the case of 
   expect(JSON.parse(api.handle(request).body).data).toEqual(other.orders);
 });
 
-test("an error response from the sandbox contains a code, a message and the status", () => {
+test("the sandbox's error responses contain a code, a message and the status", () => {
   expect(JSON.parse(ask("/orders?per_page=101").text)).toEqual({
     success: false,
     error: {

@@ -19,7 +19,7 @@ function clicks(query = "", options: RequestOptions = {}): Clicks {
   return ask(`/analytics/clicks${query}`, options).one as unknown as Clicks;
 }
 
-test("the sandbox's click analytics match its orders in total, by day, by host and within a date range", () => {
+test("the sandbox's click analytics match the orders in total, by day, by host and within a date range", () => {
   const counted = history.orders.filter((one) => !one.is_cancelled);
   const net = counted.reduce((total, one) => total + cents(one.total_amount) - cents(one.refund_amount), 0);
   const { summary, timeseries } = clicks();
@@ -37,7 +37,7 @@ test("the sandbox's click analytics match its orders in total, by day, by host a
   expect(clicks(`?start_date=${date}`).summary.orders).toBe(later.length);
 });
 
-test("the daily, weekly and monthly points of the sandbox's click analytics add up to the same totals", () => {
+test("the daily, weekly and monthly data points in the sandbox's click analytics add up to the same totals", () => {
   const days = clicks().timeseries;
   expect(days.at(-1)?.date).toBe("2026-11-21");
   const dates = days.map(({ date }) => Date.parse(String(date)) / day);
@@ -66,14 +66,14 @@ test("the sandbox's click analytics have ratios between 0 and 1, and unique coun
   expect(clicks("?limit=3").top_products).toEqual(top_products.slice(0, 3));
 });
 
-test("clicks for the current day increase over time, and future days have no clicks", () => {
+test("the sandbox's clicks for the current day increase over time, and future days have no clicks", () => {
   const morning = clicks("?start_date=2026-11-21", { now: noon - 6 * hour });
   const evening = clicks("?start_date=2026-11-21", { now: noon + 6 * hour });
   expect(Number(evening.summary.total_clicks)).toBeGreaterThan(Number(morning.summary.total_clicks));
   expect(clicks("?start_date=2027-01-01")).toMatchObject({ timeseries: [], top_products: [] });
 });
 
-test("refunding an old order changes the sandbox's click analytics only for the day of that order", () => {
+test("refunding an old order changes the sandbox's click analytics only for that order's day", () => {
   const brand = { ...history };
   const before = clicks().timeseries;
   const order = history.orders.find((one) => !one.is_cancelled && Number(one.total_amount) > 20);
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test("sandbox options can omit the daily totals, omit empty days or return a revenue that changes every hour", () => {
+test("sandbox options can omit daily totals, omit empty days or make the revenue change every hour", () => {
   expect(ask("/analytics/clicks", { brand, variants: { dailyTotals: "absent" } }).status).toBe(402);
   expect(clicks("", { brand, variants: { emptyDays: "missing" } }).timeseries).toHaveLength(2);
   const drift = (now: number) =>
@@ -112,7 +112,7 @@ test("sandbox options can omit the daily totals, omit empty days or return a rev
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("click analytics add up a host's orders on the same day, and each tracked order has three buy-now clicks", () => {
+test("click analytics sum a host's orders from the same day, and have three buy-now clicks per tracked order", () => {
   const pair = [orderAt("a", noon - day), orderAt("b", noon - day - hour, { attribution: "manual" })];
   const { summary, top_hosts } = clicks("", { brand: { ...brand, orders: pair } });
   const sums = { orders: 2, revenue: 20, subtotal_revenue: 16, buy_now_clicks: 3, total_clicks: 6 };
@@ -120,7 +120,7 @@ test("click analytics add up a host's orders on the same day, and each tracked o
   expect(top_hosts).toMatchObject([{ host: { id: "h1" }, ...sums }]);
 });
 
-test("the click analytics of a brand without orders contain a data point with zeros for the current day", () => {
+test("click analytics for a brand without orders contain a data point with zeros for the current day", () => {
   const { timeseries } = clicks("", { brand: { ...brand, orders: [] } });
   expect(timeseries).toMatchObject([{ date: "2026-11-21", orders: 0, total_clicks: 0, conversion_rate: 0 }]);
 });

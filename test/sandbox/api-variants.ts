@@ -13,8 +13,8 @@ import { hash, mixBits } from "../../src/sandbox/random.js";
 import { dayMs, formatInstant, hourMs } from "../../src/util/timestamps.js";
 
 /**
- * The ways that a real server could differ from the sandbox. Some are other interpretations of the API documentation,
- * and some violate it. The first value of each variant is the sandbox's behavior.
+ * The ways in which a real server could differ from the sandbox. Some variants are different interpretations of the API
+ * documentation, and others violate it. The first value of each variant is the sandbox's behavior.
  */
 export const documentedBehavior = {
   /** The maximum page size, even if `per_page` is larger. `pagination.per_page` contains the effective size. */
@@ -47,26 +47,24 @@ export const documentedBehavior = {
   includesRecordBelow: oneOf(false, true),
   /** The maximum value of `total_items`, which also limits `total_pages`. */
   maxTotal: Number.POSITIVE_INFINITY,
-  /** An earlier state of the brand. If set, `total_items` counts the records in this state. */
+  /** An earlier state of the brand. If set, `total_items` is the number of records in this state. */
   totalsFrom: oneOf<Brand | null>(null),
-  /**
-   * The days for which `GET /analytics/clicks` returns totals: all days, the last 90 days, or no days and status 402.
-   */
+  /** The days for which `GET /analytics/clicks` returns totals: all days, the last 90 days, or none (status 402). */
   dailyTotals: oneOf("all", "recent", "absent"),
   /** An earlier state of the brand. If set, `GET /analytics/clicks` returns the totals for this state. */
   dailyTotalsFrom: oneOf<Brand | null>(null),
   revenue: oneOf("net", "gross"),
   /** Whether the totals exclude or include cancelled orders. */
   cancelled: oneOf("out", "in"),
-  /** True if the revenue of most days changes every hour even though no order changes. */
+  /** True if the revenue for most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether the time series contains a point with zeros or no point for a day without activity. */
+  /** Whether the time series contains zeros or no data point for a day without activity. */
   emptyDays: oneOf("zero", "missing"),
   /** Whether `status=refunded` selects only fully refunded orders or all orders with a refund. */
   refundedFilter: oneOf("fully", "any"),
   /** Whether a cancelled and refunded order matches both statuses, or only `cancelled`. */
   statusFilters: oneOf("overlap", "partition"),
-  /** Whether a page past the end is an empty list or an error with status 400. */
+  /** Whether a request for a page past the end returns an empty list or status 400. */
   pastEnd: oneOf("empty", "refused"),
   pagesWhenEmpty: oneOf(0, 1),
   /** Whether gifts, codes and surveys are paginated, or returned in a single response. */
@@ -139,7 +137,7 @@ function respondWithClicks(
   if (behavior.dailyTotals === "absent")
     throw new ErrorResponse(402, "plan_required", "The brand's plan does not include totals.");
   if (behavior.emptyDays === "zero") return { data: clicks };
-  // Requests old days with orders one by one, because a single range could start in the year 1 and contain 700,000
+  // Requests each old day with orders separately, because a single range could start in the year 1 and contain 700,000
   // days.
   const url = new URL(request.url, "http://api");
   const [start, end] = ["start_date", "end_date"].map((name) => url.searchParams.get(name)?.slice(0, 10));
@@ -161,7 +159,7 @@ function hasActivity(point: Clicks["timeseries"][number]): boolean {
   return Boolean(point.orders || point.total_clicks || point.profile_views);
 }
 
-/** Changes the orders so that the documented API would report the same totals as the variant. */
+/** Changes the orders so that the documented API reports the same totals as the variant. */
 function countedOrders({ orders }: Brand, behavior: ApiVariants, now: number): readonly Order[] {
   const { cancelled, dailyTotals, dailyTotalsDrift, revenue } = behavior;
   if (cancelled === "out" && dailyTotals === "all" && !dailyTotalsDrift && revenue === "net") return orders;
@@ -219,7 +217,7 @@ function selectRecords(list: ListRequest): Fields[] {
   });
 }
 
-/** Reads all pages of the list as documented, without the request parameters in `ignored`. */
+/** Reads all pages of the documented list, without the request parameters in `ignored`. */
 function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   const { request, context } = list;
   const url = new URL(request.url, "http://api");
@@ -235,12 +233,12 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed orders serve only to select the records. The response contains the original orders.
+  // The changed orders only select the records. The response contains the original orders.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }
 
-/** Changes the brand so that the documented list selects and sorts the records as the variant does. */
+/** Changes the brand so that the documented API selects and sorts records as the variant does. */
 function brandForSelection({ brand, behavior, context, name }: ListRequest, query: URLSearchParams): Brand {
   const { refundedFilter, statusFilters, ties } = behavior;
   let changed = brand;

@@ -10,7 +10,10 @@ function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
 }
 
-/** The documentation contains examples for some seeds. Update a digest only if its data is changed on purpose. */
+/**
+ * The documentation contains examples with some of the seeds. Update a digest only after an intentional change to the
+ * data.
+ */
 test("a sandbox seed creates the same records, totals and events in every version of the program", () => {
   const brand = createBrand({ seed: 1, orders: 500, now: noon });
   const digests: Record<string, string> = { keys: digest(brand.keys), results: digest(brand.results) };

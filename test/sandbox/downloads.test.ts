@@ -35,7 +35,7 @@ test("a download request returns a signed URL that points to the file host and i
   expect(get(signed(), {}, { now: noon + 300_000 }).status).toBe(403);
 });
 
-test("a file from the sandbox has the size stated in its record, and its bytes never change", () => {
+test("a file from the sandbox has the size stated in the file's record, and always the same content", () => {
   const { status, headers, body } = get(signed());
   expect([status, body.length, headers["content-type"]]).toEqual([200, size, item?.mime_type]);
   expect(get(signed()).body.equals(body)).toBe(true);
@@ -45,7 +45,7 @@ test("a file from the sandbox has the size stated in its record, and its bytes n
   expect(get(signed(), {}, { brands: [other, history] }).body.equals(body)).toBe(true);
 });
 
-test("a file without a size or a type in its record has 10,000 bytes, and files in different sources can have the same ID", () => {
+test("a file without a recorded size or type has 10,000 bytes, and files from different sources can have the same ID", () => {
   const id = "0ba4632f-2fc3-459d-ad30-789a1584477e";
   const bare = fileAt(id, noon, { file_size_bytes: null, mime_type: null });
   const content = [fileAt(id, noon, { source: "deliverable", file_size_bytes: 5 }), bare];
@@ -81,7 +81,7 @@ test("a range request with If-Range returns the complete file unless the ETag ma
   });
 });
 
-test("the file host rejects a wrong signature with 403, an API key with 400, other methods with 405 and unknown files with 404", () => {
+test("the file host rejects a wrong signature with 403, an API key with 400, unsupported methods with 405 and unknown files with 404", () => {
   const url = signed();
   expect(get(url.split("?")[0] ?? "").status).toBe(403);
   expect(get(url.replace("signature=", "signature=0")).status).toBe(403);

@@ -40,7 +40,7 @@ test("an order can be refunded several times up to its full amount, and each ref
   expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
 });
 
-test("cancelling a sandbox order removes its commission, and events can change its commission rate or remove its host", () => {
+test("sandbox events can cancel an order, which removes the commission, change the commission rate or remove the host", () => {
   expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
   expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
   expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
@@ -98,7 +98,7 @@ test("a host's new commission rate applies to the roster and to new orders, and 
   expect(brand.orders.slice(6)).toEqual(history.orders);
 });
 
-test("sandbox events change and remove records of every list by record key, and a removal returns the removed records", () => {
+test("sandbox events change and remove records in every list by record key, and a removal returns the removed records", () => {
   const { brand, change, remove } = changing();
   for (const list of listNames) {
     const [first, second] = history[list];
@@ -142,7 +142,7 @@ test("sandbox events do not change earlier snapshots of the brand, and fail for 
   expect(() => leave("none")).toThrow(RangeError);
 });
 
-test("the simulation adds a third more orders per hour than the average of the brand's two-year history", () => {
+test("the simulation adds a third more orders per hour than the average in the brand's two-year history", () => {
   expect(naturalPace(3 * 730 * 24)).toEqual({ ordersPerHour: 4, speed: 1 });
   expect(naturalPace(3 * 730 * 24, 2)).toEqual({ ordersPerHour: 8, speed: 2 });
 });
@@ -154,7 +154,7 @@ test("simulating a period in one step has the same result as simulating it hour 
   simulateActivity(atOnce, noon, noon + 3 * day, pace);
   for (let n = 0; n < 72; n += 1) simulateActivity(hourly, noon + n * hour, noon + (n + 1) * hour, pace);
   expect(hourly).toEqual(atOnce);
-  // An event at the boundary occurs only once.
+  // An event at the boundary between two hours occurs only once.
   const boundary = Date.parse(atOnce.orders[0]?.order_date ?? "");
   simulateActivity(inTwoSteps, noon, boundary, pace);
   simulateActivity(inTwoSteps, boundary, noon + 3 * day, pace);

@@ -17,11 +17,11 @@ function limited(rateLimit: number | null) {
   };
 }
 
-test("a key that sends more requests in 60 seconds than its limit allows gets 429 with Retry-After", () => {
+test("a key that exceeds its limit of requests in 60 seconds gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
   pass(10_000);
-  // Requests with a different key do not count.
+  // Requests with a different key do not count toward the limit.
   ask(1);
   ask(1);
   pass(10_500);
@@ -46,7 +46,7 @@ test("sandbox responses have no rate-limit headers if the rate limit is disabled
   expect([status, Object.keys(headers).sort()]).toEqual([200, ["content-type", "date"]]);
 });
 
-test("all keys used from the same IP address share a limit of twice the limit per key", () => {
+test("keys used from the same IP address share a limit of twice the limit per key", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,

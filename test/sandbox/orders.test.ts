@@ -8,7 +8,7 @@ const keys = history.keys;
 const ids = (path: string, options: Parameters<typeof ask>[1] = {}) =>
   askAll(path, options).map(({ id }) => id);
 
-test("the sandbox's pages list the orders newest first, each exactly once and with all of its fields", () => {
+test("the sandbox's pages list each order exactly once, newest first and with all fields", () => {
   expect(askAll("/orders")).toEqual(history.orders);
   const dates = history.orders.map(({ order_date }) => Date.parse(order_date));
   expect(dates).toEqual(dates.toSorted((a, b) => b - a));
@@ -21,7 +21,7 @@ test("the sandbox lists the most recently attributed order first among orders wi
   expect(ids("/orders", { brand })).toEqual(["b", "a"]);
 });
 
-test("date ranges of the sandbox include both ends to the microsecond, and a date without a time means the entire day", () => {
+test("date ranges in the sandbox include both ends to the microsecond, and a date without a time means the entire day", () => {
   const texts = [
     "2026-11-02T00:00:00Z",
     "2026-11-01T23:59:59.999999Z",
@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test("the sandbox lists records without a date only if no date range is requested, unless an option adds them to every range", () => {
+test("unless an option adds undated records to every range, the sandbox lists them only if no date range is requested", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -128,7 +128,7 @@ test("the sandbox lists records without a date only if no date range is requeste
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("sandbox options can list a record from before the date range or return outdated totals", () => {
+test("sandbox options can include a record from before the date range or return outdated totals", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",

@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * Each endpoint's parameters with valid and invalid values (see "Endpoints" in the API documentation). All other lists
- * have only `page` and `per_page`.
+ * Valid and invalid values for each endpoint's parameters (see "Endpoints" in the API documentation). All other lists
+ * accept only `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},
@@ -129,7 +129,7 @@ test("every sandbox endpoint rejects unknown parameters, including those of othe
         expect([path, name, ask(`${path}?${name}=${value}`).status]).toEqual([path, name, 400]);
 });
 
-test("the sandbox returns 25 records per page by default, the same records for any page size, and empty pages past the end", () => {
+test("the sandbox returns 25 records per page by default, the same records with any page size, and empty pages past the end", () => {
   for (const path of ["/orders", "/content", "/roster", "/gifts", "/analytics/hosts", "/opportunities"]) {
     const { data, pagination } = ask(path);
     const total = pagination.total_items;

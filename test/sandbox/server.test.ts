@@ -28,7 +28,7 @@ test("the sandbox's API and file host listen on different loopback ports, and si
   expect((await (await fetch(data.url)).arrayBuffer()).byteLength).toBe(file?.file_size_bytes);
 });
 
-test("the sandbox answers a HEAD request with the headers of a GET request, without the body", async () => {
+test("the sandbox responds to a HEAD request with the headers of a GET request, but no body", async () => {
   const { baseUrl } = await serve();
   const [get, head] = await Promise.all(
     ["GET", "HEAD"].map((method) => fetch(`${baseUrl}/me`, { method, headers })),

@@ -7,7 +7,7 @@ import { ask, askAll } from "./support.js";
 
 const brand = createBrand({ seed: 1, orders: 5_000, now: noon });
 
-test("every sandbox record has exactly the documented fields and types, and every nullable field is null in some record", () => {
+test("every sandbox record has exactly the documented fields and types, and every nullable field is null in at least one record", () => {
   const never: string[] = [];
   for (const [list, shape] of Object.entries(shapes)) {
     const nulls = new Set<string>();
@@ -40,7 +40,7 @@ test("the sandbox's hosts have names with accents and punctuation, and one host'
     expect([part, text.includes(part)]).toEqual([part, true]);
 });
 
-test("a host's number of active campaigns in the sandbox's roster equals the number of active assignments", () => {
+test("in the sandbox's roster, a host's number of active campaigns equals the number of active assignments", () => {
   const active = brand.roster.filter(({ campaigns }) => campaigns?.status === "active");
   expect(active.length).toBeGreaterThan(5);
   for (const { host, campaigns } of active) {
@@ -51,7 +51,7 @@ test("a host's number of active campaigns in the sandbox's roster equals the num
   }
 });
 
-test("in the sandbox's roster, a host with campaigns of several states has the status active, or else invited, or else completed", () => {
+test("in the sandbox's roster, a host with campaigns in several states is active rather than invited, and invited rather than completed", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -195,7 +195,7 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(String(value)),
 };
 
-/** Returns the paths of all values that do not match their shape, and adds the paths of null values to `nulls`. */
+/** Returns the paths of all values that do not match the shape, and adds the paths of null values to `nulls`. */
 export function misfits(value: unknown, shape: Shape, at: string, nulls: Set<string>): string[] {
   if (typeof shape === "string") {
     const nullable = shape.endsWith("?");

@@ -8,7 +8,10 @@ export type Row = Record<string, unknown>;
 
 const realistic = createBrand({ seed: 1, orders: 300, now: noon });
 
-/** A realistic brand that all tests share and must not change. With fewer people, analytics take less time. */
+/**
+ * A realistic brand. All tests share it, so they must not change it. It has only 30 people, which makes analytics
+ * faster.
+ */
 export const history: Brand = { ...realistic, people: realistic.people.slice(0, 30) };
 
 export interface SandboxResponse {

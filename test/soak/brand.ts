@@ -7,7 +7,7 @@ import { type Brand, createBrand } from "../../src/sandbox/brand.js";
 import type { Order } from "../../src/sandbox/orders-endpoint.js";
 import { serveSandbox } from "../../src/sandbox/server.js";
 
-/** A brand that is served on loopback and changes between runs. It keeps every version of every order. */
+/** A brand that is served on loopback and changes between runs. All versions of all orders are kept. */
 export interface SoakBrand {
   env: Record<string, string>;
   folder: string;

@@ -26,7 +26,7 @@ interface Ended {
   out: string;
 }
 
-/** Runs the program, and calls `strike` after `afterMs` milliseconds. If `afterMs` is null, `strike` is not called. */
+/** Runs the program, and calls `strike` after `afterMs` milliseconds, or never if `afterMs` is null. */
 function run(
   bin: string,
   args: string[],
@@ -99,7 +99,7 @@ export async function strikeProcesses(
 }
 
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads only seconds that have ended, so the second of the newest order must be over.
+  // A run reads only seconds that have ended, so the newest order's second must have ended.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],

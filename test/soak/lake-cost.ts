@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
 
 /**
- * A module that the measured process preloads. It records the CPU time, and every path below FOLDER that the process
+ * A module that the measured process preloads. It records the CPU time and all paths below FOLDER that the process
  * opens or lists.
  */
 const preload = `data:text/javascript,${encodeURIComponent(`
@@ -31,7 +31,7 @@ const preload = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => fs.writeFileSync(process.env.FOLDER + ".result", result()));
 `)}`;
 
-/** Measures the export of one changed brand to a single-brand table and to a multi-brand table. */
+/** Measures exports of one changed brand to a single-brand table and to a multi-brand table. */
 export async function measureLakeCost(
   bin: string,
   brands: number,

@@ -8,19 +8,18 @@ export interface LakeReader {
   /** True if the engine can read an older version of a table. */
   readsVersions: boolean;
   /**
-   * Runs SQL in which `TABLE` stands for the table, and returns the rows as text.
+   * Runs SQL in which `TABLE` is a placeholder for the table, and returns the rows as text.
    * @param version the version to read; by default, the newest
    */
   query(table: string, sql: string, version?: number): Promise<string[][]>;
 }
 
-/* Opens ClickHouse, which reads Delta tables with delta-kernel, if the environment variable `CHDB` names a `node_modules` folder
- * with the package `chdb`. Otherwise, opens DuckDB, which reads the files that `readDeltaLog` lists.
+/* Opens ClickHouse, which reads Delta tables with delta-kernel, if the `CHDB` environment variable names a `node_modules` folder that contains the `chdb` package. Otherwise, opens DuckDB, which reads the files listed by `readDeltaLog`.
  */
 export function openLakeReader(folder: string): LakeReader {
   const modules = process.env.CHDB;
   if (modules === undefined) return duckDbReader;
-  // ClickHouse reads only files below the working folder.
+  // ClickHouse reads only files below the working directory.
   process.chdir(folder);
   const chdb = createRequire(join(modules, "x.js"))("chdb") as { query(sql: string, format: string): string };
   return {

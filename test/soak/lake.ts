@@ -25,12 +25,12 @@ interface LakeBrand {
   id: string;
   path: string;
   orders: JsonObject[];
-  /** Orders that the API does not return until a later day. */
+  /** Orders that the API returns only on a later day. */
   later: JsonObject[];
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
 
-/** The version of the Delta table after an earlier day, and the mirrors' rows at that time. */
+/** The Delta table's version after an earlier day, and the mirrors' rows at that time. */
 interface Snapshot {
   version: number;
   checkpointVersion: number;
@@ -43,8 +43,8 @@ const ordersPerDay = 10;
 const allTables = ["orders", "orders_removed", "order_line_items", "sales_by_month"];
 
 /**
- * The moment at which an export is killed: when a file that matches the pattern changes. In a pattern, PID stands for
- * the process ID of the export.
+ * The moment at which an export is killed: when a file that matches the pattern changes. In a pattern, PID is a
+ * placeholder for the export's process ID.
  */
 interface Strike {
   name: string;
@@ -69,7 +69,7 @@ const checkpointStrikes: readonly Strike[] = [
 
 /**
  * Simulates three machines that export many brands to one set of Delta tables every day. Each export is killed once and
- * repeated. After each day, the rows and sums of each brand are compared with its mirror. At the end, the results of
+ * repeated. After each day, each brand's rows and sums are compared with the brand's mirror. At the end, the results of
  * ten queries across all brands are compared. Returns the differences.
  */
 export async function soakLake({ bin, days, say, seed, ...size }: LakeOptions): Promise<string[]> {
@@ -151,7 +151,10 @@ async function writeMirror({ id, orders, path }: LakeBrand, at: string): Promise
   mirror.db.close();
 }
 
-/** Creates a config folder for each machine, with its brands' profiles. Returns the machines' environment variables. */
+/**
+ * Creates a config folder for each machine, with profiles for the machine's brands. Returns the machines' environment
+ * variables.
+ */
 function createMachines(home: string, brands: readonly LakeBrand[]): Record<string, string>[] {
   return Array.from({ length: machineCount }, (_, machine) => {
     const folder = join(home, `machine-${machine}`);
@@ -202,7 +205,7 @@ async function replaceMirror(brand: LakeBrand): Promise<void> {
   await writeMirror(brand, new Date().toISOString());
 }
 
-/** Runs the program with a clock that is `behindMs` milliseconds behind. */
+/** Runs the program with a clock that is `behindMs` milliseconds slow. */
 function spawnExport(bin: string, args: string[], env: Record<string, string>, behindMs: number) {
   const preload = `data:text/javascript,const{now}=Date;Date.now=()=>now()-${behindMs}`;
   const child = spawn(process.execPath, ["--import", preload, bin, ...args], {
@@ -217,8 +220,8 @@ function spawnExport(bin: string, args: string[], env: Record<string, string>, b
 }
 
 /**
- * Kills a process as soon as a file that matches the pattern changes in the folder, or after a delay if there is no
- * pattern. Returns true if the process was still running.
+ * Kills a process as soon as a file that matches the pattern changes in the folder, or after a delay if no pattern is
+ * given. Returns true if the process was still running.
  */
 async function killOnce(
   { child, ended }: ReturnType<typeof spawnExport>,
@@ -249,7 +252,7 @@ function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   return rows.sort();
 }
 
-/** Returns SQL for the sum of an amount in cents. All engines compute this sum exactly. */
+/** Returns SQL for the sum of an amount in cents, which all engines compute exactly. */
 const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
 
 interface Question {

@@ -5,7 +5,7 @@ import { soakLake } from "./lake.js";
 import { measureLakeCost } from "./lake-cost.js";
 
 /**
- * Runs a soak test, and exits with code 1 if records were lost or a false success was reported.
+ * Runs a soak test, and exits with code 1 if records were lost or a success was falsely reported.
  *
  * `npm run soak -- kill 1000 [seed]` sends `kill -9` at random times. `npm run soak -- swap 200 [seed]` replaces, moves
  * or deletes the mirror during runs. `npm run soak -- lake 30 [seed]` exports many brands to one set of Delta tables

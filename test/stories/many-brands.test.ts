@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand, type TestBrand } from "../support/brand.js";
 import { hour, minute, noon, ordersBefore } from "../support/records.js";
 
-/** Two profiles with stored keys and an empty environment. */
+/** Two profiles with stored keys. The environment is empty. */
 async function twoBrands(): Promise<{ acme: TestBrand; basalt: TestBrand; run: TestBrand["run"] }> {
   const acme = makeBrand({ orders: ordersBefore(noon - hour, 120, hour), rateLimit: 60 });
   const basalt = makeBrand({ sameApiAs: acme, seed: 2, orders: ordersBefore(noon - hour, 7, hour) });
@@ -49,7 +49,7 @@ test("sync --all-profiles syncs every brand into a separate mirror under a share
   expect(profiles).toMatch(/basalt +Basalt Cycling/);
 });
 
-test("a failing brand does not stop the others, and the exit code is that of the worst failure", async () => {
+test("if one brand fails, sync --all-profiles continues with the others and exits with the worst failure's code", async () => {
   const { basalt, acme, run } = await twoBrands();
   basalt.setKey({ revoked: true });
   const { code, err } = await run("sync orders --all-profiles");

@@ -38,7 +38,9 @@ export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "
   rateLimit?: number;
   /** True to let the first sync create the mirror. By default, the first sync opens a copy of an empty mirror. */
   createsMirror?: boolean;
-  /** Another brand on the same API. The two brands share a clock and a home folder, like two profiles of one user. */
+  /**
+   * Another brand on the same API. The two brands share a clock and a home folder, like two profiles of the same user.
+   */
   sameApiAs?: TestBrand;
 }
 
@@ -51,7 +53,7 @@ export function makeBrand(options: TestBrandOptions = {}): TestBrand {
   return Object.assign(brand, createBrandEvents(brand.data, brand.now));
 }
 
-/** A brand, its API and a user's home folder. The API runs in the test's process, without sockets. */
+/** A brand, the brand's API and a user's home folder. The API runs in the test process, without sockets. */
 class BrandWithApi {
   /** The data that the API serves. */
   readonly data: Brand;
@@ -62,9 +64,9 @@ class BrandWithApi {
   env: Record<string, string>;
   readonly clock: Clock & { pass(ms: number): void };
   readonly requests: SentRequest[] = [];
-  /** Called before each response. If it returns a fault, the API responds with the fault instead. */
+  /** Called before each response. If it returns a fault, the API responds with that fault. */
   before: ((request: SentRequest) => Fault | undefined) | undefined;
-  /** The brand that records the requests: `sameApiAs` if it is set, or otherwise this brand. */
+  /** The brand that records the requests: `sameApiAs` if set, or this brand. */
   readonly #root: BrandWithApi;
   readonly #options: TestBrandOptions;
   #servedCount = 0;
@@ -156,9 +158,7 @@ class BrandWithApi {
     return await this.run(command, { signal: stop.signal });
   }
 
-  /**
-   * Simulates a kill at the first matching request. The mirror is then a copy of its files as they were at that moment.
-   */
+  /** Simulates a kill at the first matching request. The mirror is then a copy of the files at that moment. */
   async killed(command: string, matches: (request: SentRequest) => boolean): Promise<void> {
     const copy = join(this.home, `killed-${this.requests.length}.sqlite`);
     await this.stopped(command, matches, () => copyMirrorFiles(this.db, copy));
@@ -210,7 +210,7 @@ class BrandWithApi {
     return { ...this.env, BRANDAPI_BASE_URL: server.baseUrl };
   }
 
-  /** Returns the number of requests that the local server has received. */
+  /** Returns the number of requests received by the local server. */
   servedCount(): number {
     return this.#servedCount;
   }
@@ -267,7 +267,7 @@ export function readsOrders({ path, query }: SentRequest): boolean {
   return path === "/orders" && query.per_page !== "1";
 }
 
-/** Returns true if the request is for a page of one record. Sync sends such requests only to get the total. */
+/** Returns true if the request is for a page of one record, which sync requests only to get the total. */
 export function counts({ query }: SentRequest): boolean {
   return query.per_page === "1";
 }

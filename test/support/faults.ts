@@ -7,7 +7,7 @@ import { createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
 export type Fault =
   /** A response with the given status, from the API or a proxy. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The response for different data, such as an earlier state of the brand. */
+  /** The response for different data, such as the brand's earlier state. */
   | { from: Brand }
   /** The correct response with a modified JSON envelope. */
   | { envelope(envelope: Record<string, unknown>): unknown }
@@ -64,7 +64,7 @@ interface ResponseParts {
   body?: string | Uint8Array;
 }
 
-/** Creates a response without the web streams of a `Response`, which take a tenth of the time of a sync in a test. */
+/** Creates a response without a `Response`'s web streams, which would take up a tenth of a sync's time in a test. */
 function createResponse({ status = 200, headers = {}, body = "" }: ResponseParts): HttpResponse {
   return { status, headers: { get: (name) => headers[name] ?? null }, body: inOneChunk(body) };
 }

@@ -12,8 +12,8 @@ export function makeHome(): string {
 const cleanups: (() => unknown)[] = [];
 
 /**
- * Registers a cleanup function for the end of the test file. An `afterAll` in this module would run only for the first
- * of many test files, because they share one process, which loads the module once.
+ * Registers a cleanup function for the end of the test file. The test files share one process, which loads this module
+ * once, so an `afterAll` in the module would run only for the first file.
  */
 export function afterFile(cleanup: () => unknown): void {
   cleanups.push(cleanup);

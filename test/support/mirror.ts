@@ -29,7 +29,7 @@ export async function makeMirror(home = makeHome(), name = "mirror.sqlite"): Pro
 let empty: Buffer | undefined;
 
 /**
- * Creates a mirror unless the file exists. After the first mirror, all others are copies, because creating the tables
+ * Creates a mirror unless the file exists. All mirrors after the first are copies of it, because creating the tables
  * and views takes longer than most syncs in tests.
  */
 export async function createEmptyMirror(path: string): Promise<void> {
@@ -62,7 +62,7 @@ export async function mirrorOfOrders(orders: number | readonly object[] = 3): Pr
 /**
  * Writes records and a finished run, as a sync would.
  * @param records values, or `{ text }` with the exact JSON from the API
- * @param options.remove the keys of the records to remove
+ * @param options.remove the record keys to remove
  * @param options.whole true if the run covers all dates
  */
 export function writeRead(

@@ -33,7 +33,7 @@ export function spawnBrandapi(args: readonly string[], options: SpawnOptions = {
     stdio: ["pipe", "pipe", "pipe"],
     ...(uid !== undefined && { uid }),
   });
-  // A program that a failed test left running must not outlive the test file.
+  // A program left running by a failed test must not outlive the test file.
   afterFile(() => child.kill("SIGKILL"));
   let out = "";
   let err = "";

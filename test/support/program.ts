@@ -8,7 +8,7 @@ import { binPath } from "./process.js";
 export interface ProgramOptions extends Partial<Omit<Deps, "stdin" | "stdout" | "stderr" | "clock">> {
   /** The text that is piped to stdin, or typed if stdin is a terminal. */
   stdin?: string;
-  /** The streams that are terminals; true for all three. */
+  /** The streams that are terminals; `true` if all three are. */
   tty?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   columns?: number;
   clock?: Partial<Clock>;
@@ -77,7 +77,7 @@ function capture(terminal: { isTTY: boolean; columns: number }): Captured {
   }) as unknown as Captured;
 }
 
-/** Returns a terminal in which the text has been typed, or a pipe that ends after the text. */
+/** Returns a terminal in which the text has been typed, or a pipe that contains the text. */
 function input(text: string | undefined, isTTY: boolean): InputStream & { raw: boolean[] } {
   const stream = new PassThrough();
   const raw: boolean[] = [];

@@ -1,4 +1,4 @@
-/** Formats a value for a test title. Control and invisible characters, and combining accents, are escaped. */
+/** Formats a value for a test title. Escapes control characters, invisible characters and combining accents. */
 export function visible(value: unknown): string {
   if (typeof value !== "string") return String(value);
   if (value === "") return "an empty text";

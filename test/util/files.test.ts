@@ -15,7 +15,7 @@ test.each([
   const path = join(makeHome(), "file");
   writeFileSync(path, bytes);
   expect(readTextFile(path)).toBe("Zoë\r\n");
-  // The stream splits characters.
+  // The stream splits each multi-byte character into several chunks.
   const chunks = [...bytes].map((byte) => Buffer.of(byte));
   expect(await readStream(Readable.from(chunks), "stdin")).toBe("Zoë\r\n");
 });
@@ -41,7 +41,7 @@ test("the error for a file that cannot be read contains its path", () => {
   expect(() => readTextFile(join(home, "missing"))).toThrow(expect.objectContaining({ code: "ENOENT" }));
 });
 
-test("createFolder creates missing parents with the given mode, and rejects a path below a file", () => {
+test("createFolder creates missing parent folders with the same mode, and rejects a path below a file", () => {
   const home = makeHome();
   const folder = join(home, "a/b");
   createFolder(folder, 0o700);
@@ -52,7 +52,7 @@ test("createFolder creates missing parents with the given mode, and rejects a pa
   expect(() => createFolder(join(home, "file/a"))).toThrow(/EEXIST|ENOTDIR/);
 });
 
-test("resolveLinks follows links to a file that does not exist yet, and returns a cycle of links unchanged", async () => {
+test("resolveLinks follows links to a file that does not exist yet, and returns a circular link unchanged", async () => {
   const home = makeHome();
   mkdirSync(join(home, "real"));
   symlinkSync("real", join(home, "folder"));

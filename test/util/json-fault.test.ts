@@ -5,7 +5,7 @@ import { visible } from "../support/visible.js";
 
 const valid = '{"profiles": {"a": {"key": "x\\u00e9\\n", "n": [-1.5e3, true, null, {}, []]}}}\n';
 
-test("a fault is found in a text if and only if JSON.parse rejects the text", () => {
+test("a fault is reported in a string if and only if JSON.parse rejects the string", () => {
   const insertions = ["", ",", ":", '"', "'", "{", "}", "[", "]", "1", "x", " ", "\n", "\\", "-", ".", "0"];
   for (let position = 0; position <= valid.length; position += 1)
     for (const inserted of insertions)
@@ -54,7 +54,7 @@ const faults: [string, number, string][] = [
 ];
 
 test.each(faults.map(([text, line, reason]) => [visible(text), line, reason, text] as const))(
-  "for invalid JSON that consists of %s, the reported fault is in line %i: %s",
+  "for the invalid JSON %s, the reported fault is in line %i: %s",
   (_, line, reason, text) => {
     expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
   },

@@ -14,7 +14,7 @@ test("valueAt ignores inherited properties such as constructor", () => {
   expect(valueAt(JSON.parse('{"constructor": 1}'), ["constructor"])).toBe(1);
 });
 
-test("isObject accepts only JSON objects, and asObject replaces all other values with an empty object", () => {
+test("isObject accepts only JSON objects, and asObject replaces any other value with an empty object", () => {
   const object = { a: 1 };
   expect([object, null, [], "text", 1, undefined].map(isObject)).toEqual([
     true,

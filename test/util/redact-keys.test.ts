@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { abbreviate, abbreviateArguments, hideKeys, refuseKeys } from "../../src/util/redact-keys.js";
 import { makeHome } from "../support/home.js";
 
-test("hideKeys replaces an API key in a text, in any combination of upper and lower case", () => {
+test("hideKeys replaces an API key in a string, regardless of case", () => {
   const keys = new Set(["brk_Secret.1"]);
   expect(hideKeys("https://brk_secret.1.example and BRK_SECRET.1", keys)).toBe(
     "https://[key hidden].example and [key hidden]",
@@ -12,12 +12,12 @@ test("hideKeys replaces an API key in a text, in any combination of upper and lo
   expect(hideKeys("brk_Secretx1", keys)).toBe("brk_Secretx1");
 });
 
-test("hideKeys does not replace API keys of fewer than six characters, which could be part of a word", () => {
+test("hideKeys does not replace an API key of fewer than six characters, because it could be part of a word", () => {
   expect(hideKeys("orders", new Set(["order"]))).toBe("orders");
   expect(hideKeys("orders", new Set(["orders"]))).toBe("[key hidden]");
 });
 
-test("hideKeys replaces API keys that contain characters with a meaning in regular expressions", () => {
+test("hideKeys replaces API keys that contain special characters of regular expressions", () => {
   const key = "\\^$.*+?()[]{}|/-brk";
   expect(hideKeys(`a ${key} b`, new Set([key, "brk_second"]))).toBe("a [key hidden] b");
 });
@@ -52,14 +52,14 @@ test.each([
   );
 });
 
-test("an error message abbreviates a value of several words with more than 40 characters in total", () => {
+test("an error message abbreviates a value that consists of several words and more than 40 characters", () => {
   const words = "correct horse battery staple, and so on and on";
   expect(abbreviateArguments(`Not a time: ${words}`, [`--until=${words}`])).toBe(
     "Not a time: correct … (46 characters)",
   );
 });
 
-test("an error message abbreviates the longer of two overlapping arguments, but no absolute path of an existing file", () => {
+test("an error message abbreviates the longer of two overlapping arguments, but not the absolute path of an existing file", () => {
   const long = "k".repeat(41);
   expect(abbreviateArguments(`x ${long}l`, [long, `${long}l`])).toBe("x kkkkkkkk… (42 characters)");
   const path = join(makeHome(), long);

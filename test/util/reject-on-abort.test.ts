@@ -4,7 +4,7 @@ import { rejectOnAbort } from "../../src/util/reject-on-abort.js";
 
 const never = new Promise<never>(() => {});
 
-test("rejectOnAbort returns the result of its work, and rejects with the signal's reason if the signal aborts first", async () => {
+test("rejectOnAbort returns the promise's result, or rejects with the signal's reason if the signal aborts first", async () => {
   const stop = new AbortController();
   expect(await rejectOnAbort(Promise.resolve(1), stop.signal)).toBe(1);
   expect(getEventListeners(stop.signal, "abort")).toEqual([]);

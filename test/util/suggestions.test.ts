@@ -33,7 +33,7 @@ test.each(dissimilarNames.map((typed) => [visible(typed), typed]))(
   },
 );
 
-test("the suggested name is the one with the fewest differences, or the first of several such names", () => {
+test("the suggestion is the name with the fewest differences, or the first of several equally close names", () => {
   expect(closestName("hosts", ["most", "posts"])).toBe("posts");
   expect(closestName("line_qty", ["line_quantity"])).toBe("line_quantity");
   expect(closestName("acme", ["ACME"])).toBe("ACME");
@@ -44,7 +44,7 @@ test("the suggested name is the one with the fewest differences, or the first of
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, n) => `name${String(n).padStart(2, "0")}`);
 
-test("the hint for a mistyped name suggests the closest name, and also lists all valid names if there are two to four", () => {
+test("the hint for a mistyped name suggests the closest name, and lists all valid names if there are two to four of them", () => {
   expect(suggestName("csvv", ["csv"])).toBe("did you mean `csv`?");
   expect(suggestName("csvv", ["csv", "xlsx"])).toBe("did you mean `csv`? Use one of `csv`, `xlsx`");
   expect(suggestName("csvv", ["csv", "a", "b", "c"])).toContain("Use one of");

@@ -11,7 +11,7 @@ test.runIf(existsSync("/proc/self/stat"))(
   "temporary files of a killed process are removed even while the process is a zombie",
   async () => {
     const target = join(makeHome(), "orders.csv");
-    // `sleep 61` replaces the shell and does not wait for the shell's child, which therefore remains a zombie once it is
+    // `sleep 61` replaces the shell and does not wait for the shell's child, so the child remains a zombie once it is
     // killed.
     const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 61"]);
     onTestFinished(() => void parent.kill());
@@ -62,7 +62,7 @@ test("reserving a temporary file removes older ones for the same target, unless 
   releaseTempFile(used);
 });
 
-test("removeTempFiles removes all reserved temporary files and the SQLite files next to them, but no files that were released", async () => {
+test("removeTempFiles removes all reserved temporary files and the SQLite files next to them, but not files that were released", async () => {
   const folder = makeHome();
   const [reserved, released] = [
     await reserveTempFile(join(folder, "a"), () => 0),

@@ -35,13 +35,13 @@ test("a table that is too wide omits optional columns one by one before it trunc
   expect(renderTable(titles, rows, { optionalColumns: spare })).toBe(renderTable(titles, rows));
 });
 
-test("names of optional columns that a table does not contain are ignored", () => {
+test("the name of an optional column is ignored if the table does not contain the column", () => {
   expect(renderTable(titles, rows, { width: 30, optionalColumns: ["absent", "title"] })).toBe(
     "id  total\na1   12.5\nb2",
   );
 });
 
-test("in a table that is too wide, paths are shortened at the start, or omitted if too few characters would fit", () => {
+test("in a table that is too wide, paths are truncated at the start, or omitted if too few characters would fit", () => {
   const files = [
     ["acme", "/home/ada/.local/share/brandapi/acme.sqlite", 12],
     ["basalt", "/home/ada/.local/share/brandapi/basalt.sqlite", 3],
@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test("the given columns of a table are right-aligned, and null is printed as the given text", () => {
+test("renderTable right-aligns the columns in `rightAligned`, and prints null as `nullText`", () => {
   const table = renderTable(
     ["name", "value"],
     [
@@ -139,12 +139,12 @@ test("a path column is omitted if fewer than 16 characters of it would fit", () 
   expect(render(19)).toBe("id\na");
 });
 
-test("a table fits on a terminal of its own width or an unknown width, but not on a narrower one", () => {
+test("a table fits on a terminal of the same width or of an unknown width, but not on a narrower terminal", () => {
   const fits = (width?: number) => tableFits(["id", "value"], [["a", null]], { width, nullText: "missing" });
   expect([fits(11), fits(10), fits()]).toEqual([true, false, true]);
 });
 
-test("renderBlocks prints a block for each row, or the column names if there are no rows", () => {
+test("renderBlocks renders a block for each row, or the column names if there are no rows", () => {
   expect(
     renderBlocks(
       ["id", "a\u0007"],

@@ -36,7 +36,7 @@ const escapes = [
 ] as const;
 
 test.each(escapes.map(([text, escaped]) => [visible(text), visible(escaped), text, escaped]))(
-  "a message that contains %s, part of which a terminal would interpret or hide, is printed with %s instead",
+  "%s, part of which a terminal would interpret or hide, is printed in a message as %s",
   (_, _title, text, escaped) => {
     expect(escapeText(text)).toBe(escaped);
   },
@@ -87,7 +87,7 @@ test.each(["a,b\r\n1\t2\n", "Zoë 北京 👩‍👩‍👧"].map((text) => [vis
   },
 );
 
-test("JSON with escaped characters is parsed as the same value as without escapes", () => {
+test("escaping characters in JSON does not change the parsed value", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const line = escapeData(`${JSON.stringify({ [text]: text })}\n`);
@@ -138,24 +138,24 @@ test("text longer than 2,000 characters is truncated", () => {
   expect(escapeText(`a${"😀".repeat(2_000)}`).isWellFormed()).toBe(true);
 });
 
-test("control characters in JSON are escaped on a terminal, and unchanged in a pipe", () => {
+test("control characters in JSON are escaped on a terminal, but not in a pipe", () => {
   const [terminal, pipe] = [testDeps({ tty: true }).stdout, testDeps().stdout];
   for (const stdout of [terminal, pipe]) printJson(stdout, { a: "\u202e" });
   expect([terminal.text, pipe.text]).toEqual(['{"a":"\\u202e"}\n', '{"a":"\u202e"}\n']);
 });
 
-test("the width of the output is unknown if the output is a pipe, or a terminal that does not report a width", () => {
+test("the width of the output is unknown if the output is a pipe or a terminal that does not report a width", () => {
   expect(terminalWidth({ isTTY: true, columns: 80 })).toBe(80);
   expect(terminalWidth({ isTTY: true, columns: 0 })).toBeUndefined();
   expect(terminalWidth({ isTTY: false, columns: 80 })).toBeUndefined();
 });
 
-test("truncateStart removes the start of a text that is too wide, and keeps the end", () => {
+test("truncateStart removes the start of text that is too wide, and keeps the end", () => {
   expect(truncateStart("/home/北京/x.csv", 9)).toBe("…京/x.csv");
   expect(truncateStart("/home", 5)).toBe("/home");
 });
 
-test("text is padded with spaces on the right by default, and never shortened", () => {
+test("text is padded with spaces on the right by default, and never truncated", () => {
   expect([pad("北", 4), pad("abc", 2)]).toEqual(["北  ", "abc"]);
 });
 

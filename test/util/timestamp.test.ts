@@ -173,7 +173,7 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test("messages print times to the minute, and the start of a day as a date without a time", () => {
+test("messages contain times to the minute, and the start of a day as a date without a time", () => {
   const noon = Date.parse("2026-01-31T12:00:59.999Z");
   expect([formatMinute(noon), formatMinute("2026-01-31T12:00:59.999Z")]).toEqual([
     "2026-01-31 12:00",

@@ -17,7 +17,8 @@ export const growth: Scenario = {
     return Object.entries(large).flatMap(([name, [one]]): Line[] => {
       const before = base[name];
       if (!one || !before) return [];
-      // Nightly syncs of both mirrors read the same number of orders. All other measurements are compared per order.
+      // The nightly syncs of both mirrors read the same number of orders. All other measurements are compared per
+      // order.
       const scale = name.startsWith("nightly") ? 1 : 10;
       const cpu = one.cpuMs / before.cpuMs / scale;
       return [

@@ -5,7 +5,7 @@ import { interleaved } from "../measure.js";
 
 const orders = 250_000;
 /** The command renders the report in a separate process. */
-const note = "memory and CPU exclude the rendering process: measure it with `/usr/bin/time -v`";
+const note = "memory and CPU exclude the rendering process, which can be measured with `/usr/bin/time -v`";
 
 export const report: Scenario = {
   name: "report",
