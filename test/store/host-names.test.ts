@@ -69,7 +69,7 @@ test("a host's display name is not stored if last names are omitted", async () =
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("a host's new name is stored from the first record in a response, and a later record without the name does not change it", async () => {
+test("a host's new name is stored from the first record in a response, and a later record without the name changes only the username", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(
@@ -84,8 +84,8 @@ test("a host's new name is stored from the first record in a response, and a lat
   send(4, { id: "h1", username: "ada2" });
   send(5, { ...ada("New"), username: "ada2" }, { ...ada("New"), username: "ada3" });
   send(6, { ...ada("New"), username: "ada2" });
-  send(7, { id: "h1", username: "ada" });
-  const expected = ["02 ada Ada Lace", "04 ada2 Ada Lace", "05 ada2 Ada New", "07 ada Ada New"];
+  send(7, { id: "h1", username: null });
+  const expected = ["02 ada Ada Lace", "04 ada2 Ada Lace", "05 ada2 Ada New", "07 null Ada New"];
   expect(namesOf(mirror)).toEqual(expected);
   const names = new HostNames(mirror);
   mirror.transaction(() => {

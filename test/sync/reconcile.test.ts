@@ -48,16 +48,24 @@ test("reconcile bisects a date range whose count differs until two requests are 
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
 
-test("reconcile re-reads the entire range if the newest record in the range's newer half has an unreadable date", async () => {
-  const listed = makeOrders(600);
-  const odd = { at: noon, record: { id: "odd", order_date: "soon" } };
-  const respond: Respond = (matching, query) =>
-    isCount(query) && query.start_date ? [odd, ...matching.slice(1)] : matching;
-  const { run } = await makeReadRun(listed, listed.slice(0, -1), { respond });
-  await reconcile(run, null);
-  const { coverage } = run.state.dates();
-  expect(coverage.every(({ runId }) => runId === run.runId)).toBe(true);
-});
+test.each([
+  ["the range", false],
+  ["the range's newer half", true],
+])(
+  "reconcile re-reads the entire range if the newest record in %s has an unreadable date",
+  async (_, isHalf) => {
+    const listed = makeOrders(600);
+    const odd = { at: noon, record: { id: "odd", order_date: "soon" } };
+    const respond: Respond = (matching, query) =>
+      isCount(query) && !query.status && (query.start_date !== undefined) === isHalf
+        ? [odd, ...matching.slice(1)]
+        : matching;
+    const { run } = await makeReadRun(listed, listed.slice(0, -1), { respond });
+    await reconcile(run, null);
+    const { coverage } = run.state.dates();
+    expect(coverage.every(({ runId }) => runId === run.runId)).toBe(true);
+  },
+);
 
 test("reconcile bisects a date range for which the API counts many records, even if the mirror contains only a few", async () => {
   const [newest, ...others] = makeOrders(300);

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { Forbidden, Incomplete, UnexpectedResponse } from "../../src/errors.js";
+import { content } from "../../src/resources/content.js";
+import { opportunities } from "../../src/resources/opportunities.js";
+import { orders } from "../../src/resources/orders.js";
+import { roster } from "../../src/resources/roster.js";
+import { createAccessDeniedError, retryHint, throwIfFailed } from "../../src/sync/each-resource.js";
+
+test("the error of a command describes resources that lost access for the same reason in one sentence, and contains each hint once", () => {
+  const denial = new Forbidden("The plan has ended.", { hint: "check the plan" });
+  const failures = [
+    { resource: roster, error: createAccessDeniedError(roster, denial) },
+    { resource: orders, error: new Incomplete("orders is incomplete.", { hint: "accept the removals" }) },
+    { resource: content, error: createAccessDeniedError(content, denial) },
+    { resource: opportunities, error: new UnexpectedResponse("Not JSON.", { hint: "report this" }) },
+  ];
+  const fail = () => throwIfFailed({ failures, succeeded: 1, notTried: [] }, 5);
+  expect(fail).toThrow(
+    expect.objectContaining({
+      message:
+        "4 of 5 resources failed: roster, content were read before, but are now refused: The plan has ended. orders is incomplete. opportunities: Not JSON.",
+      hint: `check the plan; accept the removals; ${retryHint}`,
+    }),
+  );
+});
