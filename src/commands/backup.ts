@@ -91,7 +91,7 @@ async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: S
     const copyPath = await reserveTempFile(join(folder, "mirror.sqlite"), deps.random);
     const recordCount = await copyMirror(dbPath, copyPath, deps.runGracefully);
     await recordBackup(copyPath, { at, path }, deps).catch((error: unknown) => {
-      throw explainCopyError(error, dbPath, folder);
+      throw explainCopyError(error, dbPath, folder) ?? error;
     });
     if (isRecorded) await recordBackup(dbPath, { at, path }, deps);
     renameSync(copyPath, path);

@@ -62,14 +62,14 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
   const { run_id, started_at, finished_at, until } = run;
   const through = until !== null && until < started_at ? until : started_at;
-  const from = mirror.selectValue<string | null>(
+  const range = mirror.selectRow<{ from_at: string | null }>(
     `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
          SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
        ORDER BY from_at DESC LIMIT 1`,
     { run_id, through },
   );
   const by = isCompletedVerify(run) ? "verify" : "sync";
-  return from === undefined ? null : { at: finished_at ?? started_at, by, through, from };
+  return range && { at: finished_at ?? started_at, by, through, from: range.from_at };
 }
 
 /** True if a run has verified the orders in some date range and no run has failed since then. */

@@ -34,8 +34,8 @@ export function createReport(
   { now, runningCommand }: { now: number; runningCommand: RunningCommand | null },
 ): ReportDocument {
   materializeViews(mirror);
-  const firstSalesDay = mirror.selectValue<string | null>("SELECT min(day) FROM sales_by_day") ?? null;
-  const lastSalesDay = mirror.selectValue<string | null>("SELECT max(day) FROM sales_by_day") ?? null;
+  const firstSalesDay = mirror.selectValue<string>("SELECT min(day) FROM sales_by_day");
+  const lastSalesDay = mirror.selectValue<string>("SELECT max(day) FROM sales_by_day");
   const readUntil = readOrdersEnd(mirror);
   // If the API returns an order with an unreadable date for every date range, no range has been read completely.
   const reached = readUntil ?? (lastSalesDay && `${lastSalesDay}T00:00:00.000Z`);
@@ -84,7 +84,7 @@ function materializeViews({ db }: Mirror): void {
 
 /** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been read completely. */
 function readOrdersEnd(mirror: Mirror): string | null {
-  return mirror.selectValue<string | null>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`) ?? null;
+  return mirror.selectValue<string>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`);
 }
 
 /** @param mirrorStart the date before which orders have never been read (ISO 8601), or null if there is no such date */

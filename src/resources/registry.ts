@@ -33,6 +33,6 @@ export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }
 
-export function findResource(name: string): Resource | undefined {
-  return resources.find((resource) => resource.name === name.replaceAll("_", "-"));
+export function findResource(name: string): Resource | null {
+  return resources.find((resource) => resource.name === name.replaceAll("_", "-")) ?? null;
 }

@@ -90,17 +90,13 @@ function createEmptyFile(path: string): void {
   }
 }
 
-/** Explains an error that SQLite threw while a mirror was being copied. Returns undefined for other errors. */
-export function explainCopyError(
-  error: unknown,
-  mirrorPath: string,
-  folder: string,
-): BrandapiError | undefined {
+/** Explains an error that SQLite threw while a mirror was being copied. Returns null for other errors. */
+export function explainCopyError(error: unknown, mirrorPath: string, folder: string): BrandapiError | null {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const problem = sqliteProblemKind(cause);
   if (problem === "damaged")
     return createCopyError(mirrorPath, errorReason(cause), "run `brandapi doctor`", cause);
-  if (problem !== "full" && problem !== "disk") return undefined;
+  if (problem !== "full" && problem !== "disk") return null;
   return new ConfigurationError(`Cannot write a copy to the folder ${folder}: ${errorReason(cause)}`, {
     hint: "free some space on that disk, or choose a different folder",
     cause,

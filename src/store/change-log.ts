@@ -117,7 +117,7 @@ export class ChangeLog {
       return mirror.selectValue<string>(select, resource.name, key, removed_at) ?? since_at;
     }
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    const seenBeforeMissing = mirror.selectValue<string | null>(select, resource.name, record_id);
+    const seenBeforeMissing = mirror.selectValue<string>(select, resource.name, record_id);
     const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_at) ?? since_at;
     // A read that took place before `since_at` cannot have returned this version.
     return seenAt > since_at ? seenAt : since_at;

@@ -28,9 +28,9 @@ export class Mirror {
     return this.fileId !== null;
   }
 
-  selectRow<Row>(sql: string, ...parameters: unknown[]): Row | undefined {
+  selectRow<Row>(sql: string, ...parameters: unknown[]): Row | null {
     const statement = this.#prepare(sql).pluck(false);
-    return statement.get(...parameters) as Row | undefined;
+    return (statement.get(...parameters) as Row | undefined) ?? null;
   }
 
   selectRows<Row>(sql: string, ...parameters: unknown[]): Row[] {
@@ -38,9 +38,9 @@ export class Mirror {
     return statement.all(...parameters) as Row[];
   }
 
-  selectValue<Value>(sql: string, ...parameters: unknown[]): Value | undefined {
+  selectValue<Value>(sql: string, ...parameters: unknown[]): Value | null {
     const statement = this.#prepare(sql).pluck();
-    return statement.get(...parameters) as Value | undefined;
+    return (statement.get(...parameters) as Value | undefined) ?? null;
   }
 
   selectValues<Value>(sql: string, ...parameters: unknown[]): Value[] {
@@ -140,7 +140,7 @@ export type InfoName =
   | "redacted_after_run";
 
 export function readInfo(mirror: Mirror, name: InfoName): string | null {
-  return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name) ?? null;
+  return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name);
 }
 
 export function writeInfo(mirror: Mirror, name: InfoName, value: string): void {

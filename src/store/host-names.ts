@@ -46,7 +46,7 @@ interface StoredNames {
  * name.
  */
 export class HostNames {
-  readonly #newest = new Map<string, StoredNames | undefined>();
+  readonly #newest = new Map<string, StoredNames | null>();
   readonly #usesDisplayNames: boolean;
 
   constructor(private readonly mirror: Mirror) {
@@ -72,10 +72,13 @@ export class HostNames {
     this.#newest.set(host.id, { username, name, read_at: at });
   }
 
-  #readNewest(id: string): StoredNames | undefined {
+  #readNewest(id: string): StoredNames | null {
     const select = "SELECT * FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1";
-    if (!this.#newest.has(id)) this.#newest.set(id, this.mirror.selectRow(select, id));
-    return this.#newest.get(id);
+    const cached = this.#newest.get(id);
+    if (cached !== undefined) return cached;
+    const stored = this.mirror.selectRow<StoredNames>(select, id);
+    this.#newest.set(id, stored);
+    return stored;
   }
 }
 

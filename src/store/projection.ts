@@ -213,11 +213,11 @@ function toColumnValue(column: ShapeColumn, value: unknown, table: string, issue
   if (value === undefined || value === null) return null;
   if (column.isDiscovered) return toUntypedValue(value);
   const typed = toTypedValue(column.type, value);
-  if (typed !== undefined) return typed;
-  const number = typeof value === "string" ? parseNumber(value, column.type) : undefined;
-  const found = number === undefined ? jsonType(value) : numberAsText;
+  if (typed !== null) return typed;
+  const number = typeof value === "string" ? parseNumber(value, column.type) : null;
+  const found = number === null ? jsonType(value) : numberAsText;
   issues.push({ kind: "type", table, column: column.name, found });
-  return number ?? null;
+  return number;
 }
 
 function toUntypedValue(value: unknown): SqlValue {
@@ -228,26 +228,27 @@ function toUntypedValue(value: unknown): SqlValue {
   return null;
 }
 
-function toTypedValue(type: ScalarType, value: unknown): SqlValue | undefined {
+/** Returns null if the value's type is different. */
+function toTypedValue(type: ScalarType, value: unknown): SqlValue {
   switch (type) {
     case "json":
       return JSON.stringify(value);
     case "boolean":
-      return typeof value === "boolean" ? Number(value) : undefined;
+      return typeof value === "boolean" ? Number(value) : null;
     case "number":
-      return typeof value === "number" ? value : undefined;
+      return typeof value === "number" ? value : null;
     case "integer":
-      return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+      return typeof value === "number" && Number.isSafeInteger(value) ? value : null;
     default:
       // SQLite would store a lone surrogate as invalid UTF-8.
-      return typeof value === "string" ? value.toWellFormed() : undefined;
+      return typeof value === "string" ? value.toWellFormed() : null;
   }
 }
 
-function parseNumber(text: string, type: ScalarType): number | undefined {
-  if (type !== "number" && type !== "integer") return undefined;
-  const number = parseJsonNumber(text);
-  return type === "integer" && !Number.isSafeInteger(number) ? undefined : number;
+function parseNumber(text: string, type: ScalarType): number | null {
+  if (type !== "number" && type !== "integer") return null;
+  const number = parseJsonNumber(text) ?? null;
+  return type === "integer" && !Number.isSafeInteger(number) ? null : number;
 }
 
 /** Creates a resource's indexes. Call this after the first read, because inserting into indexed tables is slower. */

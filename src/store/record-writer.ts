@@ -177,13 +177,13 @@ export class RecordWriter {
     this.#addToRun({ removed });
   }
 
-  #find(key: string): RecordRow | undefined {
+  #find(key: string): RecordRow | null {
     const select = "SELECT * FROM records WHERE resource = ? AND key = ?";
     return this.mirror.selectRow<RecordRow>(select, this.resource.name, key);
   }
 
   /** Redacts a record and, if `row` contains details, merges them into it. */
-  #createVersion(sent: Json, row: RecordRow | undefined): RecordVersion {
+  #createVersion(sent: Json, row: RecordRow | null): RecordVersion {
     const value = this.#redact(sent, this.resource.name);
     const json = JSON.stringify(value);
     if (!this.#mergesDetails) return { value, json, listJson: null };

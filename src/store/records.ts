@@ -78,13 +78,13 @@ export function findNthDate(
   const { sql, values } = whereCurrent(resourceName, range);
   const select = `SELECT dated_at FROM records WHERE ${sql} AND dated_at IS NOT NULL
     ORDER BY dated_at LIMIT 1 OFFSET ?`;
-  return mirror.selectValue<number>(select, ...values, nth) ?? null;
+  return mirror.selectValue<number>(select, ...values, nth);
 }
 
 /** Returns a current record's date. Returns null if it is unreadable, or if there is no current record with this ID. */
 export function findMirroredDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
-  return mirror.selectValue<number | null>(find, recordId) ?? null;
+  return mirror.selectValue<number>(find, recordId);
 }
 
 /** True if a record is current and its date is unreadable. */

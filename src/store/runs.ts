@@ -140,7 +140,7 @@ export function readRun(mirror: Mirror, runId: number): RunRow {
 }
 
 export function readNewestRunId(mirror: Mirror): number {
-  return mirror.selectValue<number | null>("SELECT max(run_id) FROM sync_runs") ?? 0;
+  return mirror.selectValue<number>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
 /** True if the run is a `verify` that compared everything. Its `error` is null or describes the differences found. */
@@ -230,7 +230,7 @@ export function countInterruptedRows(mirror: Mirror, resourceName: string): numb
 /** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
 export function readFinishedUntil(mirror: Mirror, resourceName: string): number | null {
   const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;
-  const until = mirror.selectValue<string | null>(select, resourceName) ?? null;
+  const until = mirror.selectValue<string>(select, resourceName);
   return until === null ? null : Date.parse(until);
 }
 
@@ -251,9 +251,7 @@ export function hasDoneSync(mirror: Mirror, resource: Resource): boolean {
 
 /** Returns the start time (ISO 8601) of the first run that read any records, or null if there is none. */
 export function readFirstReadAt(mirror: Mirror): string | null {
-  return (
-    mirror.selectValue<string | null>("SELECT min(started_at) FROM sync_runs WHERE rows_read > 0") ?? null
-  );
+  return mirror.selectValue<string>("SELECT min(started_at) FROM sync_runs WHERE rows_read > 0");
 }
 
 /**
@@ -264,5 +262,5 @@ export function readFirstReadEnd(mirror: Mirror, resourceName: string | null): s
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
-  return mirror.selectValue<string | null>(select, resourceName) ?? null;
+  return mirror.selectValue<string>(select, resourceName);
 }

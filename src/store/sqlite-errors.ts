@@ -69,23 +69,23 @@ const sqliteProblems: readonly SqliteProblem[] = [
   },
 ];
 
-function findSqliteProblem(error: unknown): SqliteProblem | undefined {
+function findSqliteProblem(error: unknown): SqliteProblem | null {
   const text = `${errorCode(error)}: ${errorReason(error)}`;
-  return sqliteProblems.find(({ pattern }) => pattern.test(text));
+  return sqliteProblems.find(({ pattern }) => pattern.test(text)) ?? null;
 }
 
-/** Returns the kind of problem that SQLite reports, or undefined for other errors. */
-export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | undefined {
-  return findSqliteProblem(error)?.kind;
+/** Returns the kind of problem that SQLite reports, or null for other errors. */
+export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | null {
+  return findSqliteProblem(error)?.kind ?? null;
 }
 
 /**
- * Explains an error that SQLite threw while a mirror was being used. Returns undefined for other errors.
+ * Explains an error that SQLite threw while a mirror was being used. Returns null for other errors.
  * @param path the mirror's path, if it is known
  */
-export function explainSqliteError(cause: unknown, path?: string): BrandapiError | undefined {
+export function explainSqliteError(cause: unknown, path?: string): BrandapiError | null {
   const found = findSqliteProblem(cause);
-  if (found === undefined) return undefined;
+  if (found === null) return null;
   const { kind, hint } = found;
   if (kind === "busy") {
     const place = path === undefined ? "" : `: ${path}`;
@@ -95,9 +95,9 @@ export function explainSqliteError(cause: unknown, path?: string): BrandapiError
   return new MirrorUnusable(`Cannot use ${subject}: ${errorReason(cause)}`, { hint, cause });
 }
 
-/** Explains an error that SQLite threw while a mirror was being opened. Returns undefined for other errors. */
-export function explainOpenError(cause: unknown, path: string): MirrorUnusable | undefined {
+/** Explains an error that SQLite threw while a mirror was being opened. Returns null for other errors. */
+export function explainOpenError(cause: unknown, path: string): MirrorUnusable | null {
   const opening = findSqliteProblem(cause)?.opening;
-  if (opening === undefined) return undefined;
+  if (opening === undefined) return null;
   return new MirrorUnusable(`The mirror ${opening.problem}: ${path}.`, { hint: opening.hint, cause });
 }

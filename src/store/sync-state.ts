@@ -171,7 +171,7 @@ export class SyncState {
     );
   }
 
-  #row(): StateRow | undefined {
+  #row(): StateRow | null {
     return this.mirror.selectRow("SELECT * FROM sync_state WHERE resource = ?", this.resourceName);
   }
 

@@ -116,10 +116,10 @@ export const removedAtColumn: AddedColumn = {
   value: ({ record }) => record.removedAt,
 };
 
-/** Returns the timestamp column to which `--since` and `--until` apply, or undefined if the table has none. */
-export function mainDateColumn({ resource, list, columns }: TableShape): ShapeColumn | undefined {
-  if (list) return undefined;
-  return columns.find(({ name, type }) => name === resource.dateColumn && type === "timestamp");
+/** Returns the timestamp column to which `--since` and `--until` apply, or null if the table has none. */
+export function mainDateColumn({ resource, list, columns }: TableShape): ShapeColumn | null {
+  if (list) return null;
+  return columns.find(({ name, type }) => name === resource.dateColumn && type === "timestamp") ?? null;
 }
 
 /**

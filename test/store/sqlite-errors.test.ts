@@ -37,9 +37,9 @@ test.each(["malformed JSON", "unsupported file format"])(
 
 test("explainSqliteError returns undefined for an error that does not concern the mirror file", () => {
   for (const error of [failure("SQLITE_ERROR", "no such table: x"), failure("ENOENT"), "reason"]) {
-    expect(sqliteProblemKind(error)).toBeUndefined();
-    expect(explainSqliteError(error)).toBeUndefined();
-    expect(explainOpenError(error, "/data/acme.sqlite")).toBeUndefined();
+    expect(sqliteProblemKind(error)).toBeNull();
+    expect(explainSqliteError(error)).toBeNull();
+    expect(explainOpenError(error, "/data/acme.sqlite")).toBeNull();
   }
 });
 

@@ -22,7 +22,7 @@ const named = (matches: (resource: (typeof resources)[number]) => boolean) =>
 test("commands accept analytics-hosts and analytics_clicks as resource names, but not survey-results, which is part of surveys", () => {
   expect(findResource("analytics_clicks")?.name).toBe("analytics-clicks");
   expect(findResource("analytics-hosts")?.name).toBe("analytics-hosts");
-  expect([findResource("survey-results"), findResource("order")]).toEqual([undefined, undefined]);
+  expect([findResource("survey-results"), findResource("order")]).toEqual([null, null]);
   expect([syncingResource(surveyResults), syncingResource(orders)]).toEqual([surveys, orders]);
 });
 
