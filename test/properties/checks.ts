@@ -220,9 +220,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/**
- * Checks that `verify` does not report a month as proven if the mirror lacks a record because its day was never read.
- */
+/** Checks that `verify` does not report a month as proven if a record from a day that was never read is missing. */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

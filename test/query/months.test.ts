@@ -140,7 +140,7 @@ test.each([
   },
 );
 
-test("`net_before` in sales_by_month, which is the previous month's amount, is null for a brand's first month", async () => {
+test("`net_before` (the previous month's amount) in sales_by_month is null for a brand's first month", async () => {
   const orders = everyDay(Date.UTC(2026, 10, 3), 12);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
   await syncOrders(brand);

@@ -10,7 +10,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const mirror = await makeMirror();
 
-test("exports use the types of the columns in `sync_runs`: booleans, integers and text", () => {
+test("in exports, the columns of `sync_runs` have the types boolean, integer and text", () => {
   const { columns } = resolveTable(mirror, "sync_runs");
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
   expect(types).toMatchObject({

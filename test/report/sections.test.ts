@@ -277,7 +277,7 @@ test("the report lists which months and orders of the last 12 months changed aft
   ]);
 });
 
-test("the report states refund losses per currency, based on months that were read within a month of their end", async () => {
+test("the report states refund losses per currency, based on months that were read within a month after they ended", async () => {
   const mirror = await makeMirror();
   const pair = (currency: string, day: string) =>
     [1, 2].map((n) => order(`${currency} ${day} ${n}`, day, 50, { currency }));

@@ -46,7 +46,7 @@ test("sandbox responses have no rate-limit headers if the rate limit is disabled
   expect([status, Object.keys(headers).sort()]).toEqual([200, ["content-type", "date"]]);
 });
 
-test("keys used from the same IP address share a limit of twice the limit per key", () => {
+test("keys used from the same IP address share a rate limit that is twice the limit for a single key", () => {
   const { ask } = limited(2);
   expect([ask(0), ask(0), ask(1), ask(1), ask(7)].map(({ status }) => status)).toEqual([
     200, 200, 200, 200, 429,

@@ -19,7 +19,7 @@ import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { Sqlite } from "../support/sqlite.js";
 
-test("if the mirror is missing, the hint names the newest backup in its backup folder", async () => {
+test("if the mirror is missing, the hint names the newest backup in the mirror's backup folder", async () => {
   const path = join(makeHome(), "acme.sqlite");
   expect(await lastBackupHint(path)).toBeNull();
   createFolder(backupFolder(path), 0o700);
@@ -66,7 +66,7 @@ test("a copy of a mirror is private, needs no log, and contains the records that
   db.close();
 });
 
-test("copying a mirror fails if the mirror is empty or damaged, and does not replace a file", async () => {
+test("copying a mirror fails if the mirror is empty or damaged, and never overwrites a file", async () => {
   const path = await mirrorOfOrders();
   const home = makeHome();
   const [empty, used] = [join(home, "empty.sqlite"), join(home, "used.sqlite")];

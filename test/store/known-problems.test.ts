@@ -28,7 +28,7 @@ test("a stored finding, such as unread records, applies only to the verify run t
   expect(applies("unread_only", 7)).toBe(false);
 });
 
-test("a denial of access is stored for the resource until the denial is cleared", async () => {
+test("an access denial is stored for the resource until it is cleared", async () => {
   const mirror = await makeMirror();
   const denial = { at, error: "no access", hint: null };
   writeAccessDenial(mirror, "orders", denial);

@@ -273,7 +273,7 @@ test("status reports the rejected key of a sync that failed before it could migr
   expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
 });
 
-test("a migration keeps values that are already stored under the new names", async () => {
+test("if values are stored under both old and new names, a migration keeps the values with the new names", async () => {
   const names = {
     under_way: "running_command",
     failed_run: "failed_command",

@@ -64,10 +64,16 @@ test.each([
   lock.release();
 });
 
-test("a command with --wait waits until another run releases the lock, whose file is private", async () => {
+test("the lock file of a mirror is private", async () => {
+  const path = join(makeHome(), "mirror.sqlite");
+  const lock = await lockMirror(path, { wait: false, clock, signal });
+  expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
+  lock.release();
+});
+
+test("a command with --wait waits until another run releases the lock", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const first = await lockMirror(path, { wait: true, clock, signal });
-  expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
   const events: string[] = [];
   const sleep = async () => {
     events.push("sleep");

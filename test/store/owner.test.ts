@@ -15,14 +15,19 @@ test.each<[string, OwnerBrand | null, OwnerBrand | undefined]>([
   ["the mirror belongs to the key's brand", acme, undefined],
   ["the mirror belongs to the key's brand, which has been renamed", { ...acme, name: "Basalt" }, undefined],
   ["the mirror belongs to the key's brand, but the profile does not", acme, other],
-  ["the mirror has no brand, and the profile has the key's brand", null, acme],
+  ["the mirror has no brand and the profile belongs to the key's brand", null, acme],
 ])("an API key is accepted if %s", (_, owner, expected) => {
   expect(() => checkOwner(owner, acme, expected)).not.toThrow();
 });
 
 test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
   ["the mirror belongs to another brand with the same name", "mirror", other, undefined],
-  ["the mirror belongs to another brand, and only the profile to the key's brand", "mirror", other, acme],
+  [
+    "the mirror belongs to another brand, even if the profile belongs to the key's brand",
+    "mirror",
+    other,
+    acme,
+  ],
   ["the mirror has no brand, and the profile belongs to another brand", "profile", null, other],
 ])("an API key is rejected if %s", (_, what, owner, expected) => {
   const message = `The ${what} belongs to another brand, Acme (b), but the key belongs to Acme (a).`;

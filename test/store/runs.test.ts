@@ -116,7 +116,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("the last run that compared counts is the last finished run, and the rows of later runs count as interrupted", async () => {
+test("findLastFinishedRun returns the last run that compared counts, and the rows of later runs count as interrupted", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });

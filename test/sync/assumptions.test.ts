@@ -123,7 +123,7 @@ describe("differences that take more than 100 requests to read", () => {
       const { requests, code, err } = await brand.run("sync orders --audit 0");
       expect(err).toMatch(/the API's daily totals changed on \d+ days/);
       expect([code, brand.lastRun().verified]).toEqual([8, 0]);
-      // The additional request reads orders that are newer than the previous run.
+      // One additional request reads the orders that are newer than the previous run.
       expect(requests.filter(readsOrders)).toHaveLength(sample + 100 + 1);
       expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
     },

@@ -209,7 +209,7 @@ describe("drifting amounts, which differ on most days although no order has chan
     expect((await brand.run("verify orders")).code).toBe(8);
   });
 
-  test("despite drift, sync verifies the amounts if it re-reads all orders because they are in the window", async () => {
+  test("if the window includes all orders, sync verifies the amounts despite drift", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 200, hour) });
     applyNewRate(brand);
     await brand.run("sync orders");

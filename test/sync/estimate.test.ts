@@ -21,16 +21,16 @@ test("the plan of a sync contains the total number of requests, and lists dated 
 });
 
 test.each([
-  [null, null],
-  [60, 0],
-  [9, 0],
-  [8, 1],
-  [5, 1],
-  [4, 2],
-  [1, 8],
+  ["0 minutes", 60, 0],
+  ["0 minutes", 9, 0],
+  ["1 minute", 8, 1],
+  ["1 minute", 5, 1],
+  ["2 minutes", 4, 2],
+  ["8 minutes", 1, 8],
+  ["an unknown time", null, null],
 ])(
-  "with a rate limit of %s, a sync of nine requests takes an estimated %s minutes, because the requests of the first minute are sent in a burst",
-  async (rateLimit, minutes) => {
+  "because the first minute's requests are sent in a burst, nine requests take %s with a rate limit of %s",
+  async (_, rateLimit, minutes) => {
     const { run } = await makeDatedRun(listed);
     const selection = { allowed: [orders], withoutScope: [], areNamed: true };
     expect(await estimateSync(run, selection, rateLimit)).toMatchObject({ requests: 9, minutes });

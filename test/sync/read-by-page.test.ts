@@ -75,9 +75,9 @@ test.each([
 });
 
 test.each([
-  ["in which all records are valid", spread, days(0, 9)],
-  ["of a single day with an unreadable date", [orderOn(3), faultyOn(3)], days(3)],
-])("readByPage requests a date range %s only once", async (_, listed, slice) => {
+  ["a date range only once if all records are valid", spread, days(0, 9)],
+  ["a single day only once, even if a record has an unreadable date", [orderOn(3), faultyOn(3)], days(3)],
+])("readByPage requests %s", async (_, listed, slice) => {
   const { requests, run } = await makeDatedRun(listed);
   await readByPage(run, slice);
   expect(requestedDays(requests, "lists")).toEqual(toDays([slice]));

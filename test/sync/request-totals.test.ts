@@ -70,7 +70,7 @@ test.each([
     totals(1, 5, 3),
   ],
   [
-    "only one response has a second amount for a day, which is zero",
+    "only one response has a second amount for a day and this amount is zero",
     "an equal count and equal amounts",
     totals(1, 5),
     totals(1, 5, 0),

@@ -346,7 +346,7 @@ describe("a sync with --until", () => {
   const success = async (brand: TestBrand) =>
     JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
 
-  test("status does not report a `sync --until` that had nothing to read as the last successful sync", async () => {
+  test("if sync --until has nothing to read, status does not report this run as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.run("sync orders");
     const before = await success(brand);
@@ -356,7 +356,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("if an interrupted run has already read all dates up to --until, status does not report the next sync --until as the last successful sync", async () => {
+  test("if an interrupted run has read all dates up to --until, status does not report the next sync --until as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);

@@ -42,7 +42,7 @@ test("a range includes every fraction of its last millisecond", () => {
   expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("ranges are merged, subtracted and clipped, and their gaps found, as if they were sets of instants", () => {
+test("merging, subtracting and clipping ranges has the same result as the same operation on sets of instants", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);

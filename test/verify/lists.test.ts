@@ -225,7 +225,7 @@ describe("tables that do not match the records", () => {
     expect(repaired.result?.tables.differences).toMatchObject([{ table: "orders", missing: 3 }]);
   });
 
-  test("verify surveys reports missing rows in the table of survey results, and --repair rebuilds it", async () => {
+  test("verify surveys reports missing rows in the survey results table, and --repair rebuilds that table", async () => {
     const brand = makeBrand({ history: 20, listLimit: 3 });
     await brand.run("sync surveys");
     await spoil(brand, "DELETE FROM survey_results");

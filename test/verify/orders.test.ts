@@ -58,7 +58,7 @@ describe("verify orders", () => {
     expect(unrepaired.result).toMatchObject({ state: "proven", requests: 6 });
   });
 
-  test("verify reports when each month's least recently read date was read", async () => {
+  test("verify reports each month's oldest read time", async () => {
     const brand = await synced();
     brand.pass(day);
     await brand.run("sync orders --audit 0");
@@ -368,7 +368,7 @@ describe("unread orders", () => {
     expect(brand.mirrored()).toContain("new");
   });
 
-  test("verify exits with code 0 if only orders dated before the --since of the first sync have never been read", async () => {
+  test("verify exits with code 0 if all unread orders are dated before the first sync's --since", async () => {
     const brand = await synced({}, "--since 2026-09-10");
     const { code, states, result } = await verified(brand);
     expect([code, result?.state, result?.unread]).toEqual([0, "unproven", 0]);
