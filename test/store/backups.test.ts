@@ -112,9 +112,9 @@ test.each([
   }
 });
 
-test("explainCopyError returns undefined for a busy mirror and for an error that SQLite did not raise", () => {
+test("explainCopyError returns null for a busy mirror and for an error that SQLite did not raise", () => {
   for (const error of [failure("SQLITE_BUSY"), new Error("enough")])
-    expect(explainCopyError(error, "from.sqlite", "/copies")).toBeUndefined();
+    expect(explainCopyError(error, "from.sqlite", "/copies")).toBeNull();
 });
 
 test("a mirror's origin consists of the brand and the time of the first read, so later reads do not change the origin", async () => {

@@ -35,7 +35,7 @@ test.each(["malformed JSON", "unsupported file format"])(
   },
 );
 
-test("explainSqliteError returns undefined for an error that does not concern the mirror file", () => {
+test("explainSqliteError returns null for an error that does not concern the mirror file", () => {
   for (const error of [failure("SQLITE_ERROR", "no such table: x"), failure("ENOENT"), "reason"]) {
     expect(sqliteProblemKind(error)).toBeNull();
     expect(explainSqliteError(error)).toBeNull();
