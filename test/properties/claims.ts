@@ -30,11 +30,11 @@ export interface MirrorRecord {
   json: string;
   /** The JSON with details. */
   full: string;
-  /** The time of the removal in milliseconds; null if the record has not been removed. */
+  /** The removal time in milliseconds; null if the record has not been removed. */
   removedAt: number | null;
   /** True if the record was absent from the latest response, but its removal has not been confirmed yet. */
   isMissing: boolean;
-  /** The date of the record in milliseconds; null if the date is unreadable. */
+  /** The record's date in milliseconds; null if the date is unreadable. */
   dated: number | null;
   /** The API's version of the record that has the same JSON; null if the API never returned this JSON. */
   version: Version | null;

@@ -20,7 +20,7 @@ export interface ModelEvent {
   what: EventType;
   /** Selects the record to change: an index into the sorted keys, modulo the number of keys. */
   pick: number;
-  /** The age of the new date in days, for events that set a date. */
+  /** For events that set a date: the new date's age in days. */
   days: number;
 }
 

@@ -121,7 +121,7 @@ export const apiVariants: readonly ApiVariant[] = [
 const undisturbed: Step = { run: "sync", with: { during: [] } };
 const complete: Step = { run: "sync", with: { during: [], full: true, acceptRemovals: true } };
 
-/** The effect of an API variant on a scenario. */
+/** An API variant's effect on a scenario. */
 export type Effect =
   | "harmless"
   /** A run exited with code 7 or 8, or was not verified. */

@@ -7,11 +7,11 @@ export interface Version {
   from: number;
   /** The time at which the next version replaces this one. */
   until: number;
-  /** The JSON of the list item; null if this version is a removal. */
+  /** The list item's JSON; null if this version is a removal. */
   json: string | null;
   /** The record with exact dates and details. For a removal, the last version before the removal. */
   record: Fields;
-  /** The date of the record, truncated to the second; NaN if the record has no date. */
+  /** The record's date, truncated to the second; NaN if the record has no date. */
   second: number;
   /** The number of list responses that the API had sent before this version appeared. */
   responsesBefore: number;

@@ -71,7 +71,7 @@ export interface WorldOptions {
 const scratch = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const machine = testDeps({ home: scratch });
 
-/** A brand, its API, a mirror of one resource, and the history of the API's data. */
+/** A brand, the brand's API, a mirror of one resource, and the history of the API's data. */
 export class World {
   readonly listName: TestedList;
   readonly variants: ApiVariants;

@@ -93,7 +93,7 @@ async function exportRows(brand: TestBrand, ...words: string[]) {
   return { code, err, rows: code === 0 ? (JSON.parse(out) as Row[]) : [] };
 }
 
-test("export --as-of ignores later changes to an order", async () => {
+test("export --as-of ignores changes to an order that were found after the requested time", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { commission_amount: 5 })] });
   const times: string[] = [];
   for (const commission_amount of [5, 10, 2]) {

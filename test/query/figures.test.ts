@@ -164,7 +164,7 @@ test("orders_net contains the API's amounts, with null replaced by 0", () => {
   }
 });
 
-test("the net amount of an order without a total is its negated refund", async () => {
+test("if an order has no total, its net amount is the negated refund", async () => {
   const own = await makeMirror();
   writeRead(own, "orders", [orderAt("a", noon, { total_amount: null, refund_amount: 2.5 })]);
   expect(own.db.prepare("SELECT gross_amount, net_amount FROM orders_net").get()).toEqual({

@@ -32,7 +32,7 @@ test.each([
   expect(description.columns.find((one) => one.name === column)).toMatchObject({ rows_with_value, ...facts });
 });
 
-test("the description of a table that has never been read contains no row count and no counts of values", () => {
+test("if a table has never been read, its description contains neither a row count nor value counts", () => {
   const description = readTableDescription(mirror, "roster");
   expect(description).toMatchObject({ name: "roster", kind: "table", rows: null });
   expect(description.columns.find(({ name }) => name === "status")?.rows_with_value).toBeUndefined();

@@ -16,7 +16,7 @@ function shapeOf(resource: Resource, table = resource.table) {
 
 const columnsOf = (...shape: Parameters<typeof shapeOf>) => shapeOf(...shape).columns.map(({ name }) => name);
 
-test("the tables of a resource are its main table, followed by a table for each list in its records", () => {
+test("each resource has a main table, followed by a table for each list in the resource's records", () => {
   expect(listTableShapes(orders).map(({ name }) => name)).toEqual(["orders", "order_line_items"]);
   expect(listTableShapes(analyticsClicks).map(({ name }) => name)).toEqual([
     "analytics_clicks_periods",
@@ -49,7 +49,7 @@ test("an order's amounts are formatted as money, but rates and counts are not", 
   ]);
 });
 
-test("the first columns of a child table are the parent's key and, for items without an ID, the position in the list", () => {
+test("a child table starts with the parent's key and, for items without an ID, the position in the list", () => {
   expect(columnsOf(orders, "order_line_items").slice(0, 3)).toEqual(["order_id", "position", "title"]);
   expect(columnsOf(analyticsClicks, "analytics_clicks").slice(0, 4)).toEqual([
     ...["period_start", "group_by", "host_id"],

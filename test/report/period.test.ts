@@ -44,7 +44,7 @@ test("a report on a month contains no comparison on the first day of the month",
   expect(month("2026-12", "2026-12-01T05:00:00Z")).toMatchObject({ through: "2026-12-01", before: null });
 });
 
-test("the default period of a report is the month of the last complete day", () => {
+test("a report's default period is the month of the last complete day", () => {
   expect(period(undefined, undefined, "2026-12-01T05:00:00Z").name).toBe("November 2026");
   expect(period(undefined, undefined, "2026-12-01T23:59:59.998Z").name).toBe("November 2026");
   expect(period(undefined, undefined, "2026-12-01T23:59:59.999Z").name).toBe("December 2026");

@@ -26,7 +26,7 @@ const changed = (apply: (events: ReturnType<typeof changing>) => unknown) => {
   return one.brand.orders.find((order) => order.id === id);
 };
 
-test("an order can be refunded several times up to its full amount, and each refund reduces its commission proportionally", () => {
+test("an order can be refunded several times up to the full amount, and each refund reduces the commission proportionally", () => {
   const part = changed(({ refund }) => refund(id, 10.5));
   expect(part).toMatchObject({
     refund_amount: 10.5,
@@ -47,7 +47,7 @@ test("sandbox events can cancel an order, which removes the commission, change t
   expect(changed(({ withdraw }) => withdraw(id))).toBeUndefined();
 });
 
-test("the commission of an order is zero if its total is zero, and unknown if its subtotal is unknown", () => {
+test("an order's commission is zero if the total is zero, and unknown if the subtotal is unknown", () => {
   const { brand, changeRate, order } = changing();
   for (const [amounts, commission] of [
     [{ total_amount: 0, subtotal_amount: 0 }, 0],

@@ -96,7 +96,7 @@ test("if date ranges overlap, each date belongs to the latest read, even if that
   });
 });
 
-test("storing a resource's read and faulty date ranges replaces the earlier ranges, including a range without a start", async () => {
+test("writing a resource's coverage and faulty date ranges replaces all earlier ranges, including those without a start", async () => {
   const mirror = await makeMirror();
   const open = { from: Number.NEGATIVE_INFINITY, to: 999, requestedAt: 5_000, runId: 1 };
   const [covered, slice] = [

@@ -178,7 +178,7 @@ test("a rebuild of the tables renames columns whose names SQLite treats as liter
   expect(giftColumns(mirror)).toEqual(["id", "live"]);
 });
 
-test("an undocumented field of a record that is written to temporary tables does not get a column", async () => {
+test("if a record is written to temporary tables, its undocumented fields do not get columns", async () => {
   const mirror = await makeMirror();
   const shapes = listTableShapes(gifts);
   createTables(mirror, shapes, "temp");

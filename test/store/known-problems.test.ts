@@ -37,7 +37,7 @@ test("an access denial is stored for the resource until it is cleared", async ()
   expect(readAccessDenial(mirror, "orders")).toBeNull();
 });
 
-test("the error of a command that failed before it read anything is stored until the next command starts", async () => {
+test("if a command fails before it has read anything, its error is stored until the next command starts", async () => {
   const mirror = await makeMirror();
   const failed = { command: "sync", at, error: "no network", hint: null, isRefused: false };
   writeFailedCommand(mirror, failed);

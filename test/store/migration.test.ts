@@ -263,7 +263,7 @@ test("the migration of a mirror with schema version 4 keeps the contents of rena
   expect((await brand.run("verify")).code).toBe(0);
 });
 
-test("status reports the rejected key of a sync that failed before it could migrate an older mirror", async () => {
+test("if a sync fails because of a rejected key before it migrates an older mirror, status reports the rejected key", async () => {
   const brand = makeBrand();
   await brand.run("sync");
   downgradeToVersion4(brand);

@@ -35,7 +35,7 @@ test.each([
   );
 });
 
-test("if the path of a mirror is a device, the hint asks for a file", () => {
+test("if a mirror's path is a device, the hint asks for a file", () => {
   const hint = "choose a file with `--db`";
   expect(() => checkMirrorPath("/dev/null")).toThrow(expect.objectContaining({ hint }));
 });

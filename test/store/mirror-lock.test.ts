@@ -64,7 +64,7 @@ test.each([
   lock.release();
 });
 
-test("the lock file of a mirror is private", async () => {
+test("a mirror's lock file is private", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const lock = await lockMirror(path, { wait: false, clock, signal });
   expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
@@ -87,7 +87,7 @@ test("a command with --wait waits until another run releases the lock", async ()
   second.release();
 });
 
-test("if the path of the lock file is a folder, locking fails, and no running command is found", async () => {
+test("if the lock file's path is a folder, locking fails, and no running command is found", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   expect(await findRunningCommand(path)).toBeNull();
   mkdirSync(`${path}-lock`);

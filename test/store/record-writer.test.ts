@@ -109,7 +109,7 @@ test("an unchanged record counts as changed if it was read with different reques
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
-test("the record key of a record without an ID consists of a prefix and the record's position in the complete list", async () => {
+test("if a record has no ID, its record key consists of a prefix and the position in the complete list", async () => {
   const { mirror, write } = await writing(gifts);
   write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
   expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([

@@ -266,7 +266,7 @@ test("omitting a field removes the field from a campaign's stored list item, eve
   expect(mirror.selectValue("SELECT list_json FROM records")).toBe('{"id":"c1","title":"Spring"}');
 });
 
-test("if the omitted fields of a profile change, the mirror stores which fields are no longer omitted", async () => {
+test("if a profile's omitted fields change, the mirror stores which fields are no longer omitted", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   expect([omitFields(mirror, []), readRedactedAfterRun(mirror)]).toEqual([null, null]);

@@ -48,7 +48,7 @@ function run(
   return runId;
 }
 
-test("the next run of a resource marks a killed run as stopped, and keeps the row count of the killed run", async () => {
+test("the next run of a resource marks a killed run as stopped, and keeps the killed run's row count", async () => {
   const mirror = await makeMirror();
   const done = run(mirror, 1, { outcome: "done" });
   updateRun(mirror, insertRun(mirror, "orders", at(1)), { rows_read: 100 });

@@ -8,7 +8,7 @@ import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
-test("before the first run, a resource's sync state is empty, and its oldest date to read must be set before the options", async () => {
+test("before the first run, a resource's sync state is empty, and the oldest date to read must be set before the options", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([

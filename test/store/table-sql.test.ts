@@ -70,7 +70,7 @@ test("the UTC time column is derived from the resource's date column, even if th
   );
 });
 
-test("the ID of a child row contains the ID of its record", async () => {
+test("a child row's ID contains the record's ID", async () => {
   const mirror = await makeMirror();
   const items = Array.from({ length: 1_100 }, (_, n) => ({ sku: String(n) }));
   write(mirror, orders, [order("o1", { line_items: items }), order("o2", { line_items: items })]);

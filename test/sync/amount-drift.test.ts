@@ -126,7 +126,7 @@ test("confirmDrift returns false if one old record is missing from the API, even
 });
 
 test("confirmDrift returns false if the list of old records changes during every read", async () => {
-  // The list always shrinks after its first page.
+  // During each read, the list shrinks after the first page.
   const respond = (matching: readonly ListedOrder[], { page }: { page?: unknown }) =>
     page === 1 ? matching : matching.slice(0, -1);
   const { drift, run } = await makeDrift(6, (listed) => listed.toReversed(), { respond });

@@ -58,7 +58,7 @@ describe("monthly clicks", () => {
     expect(covered && covered.to_at <= String(last.finished_at)).toBe(true);
   });
 
-  test("sync re-reads the clicks for a month outside the window only if one of its days changed", async () => {
+  test("outside the window, sync re-reads the clicks for a month only if one of the month's days changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o2", 4);

@@ -141,7 +141,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active"]);
   });
 
-  test("sync re-reads the details of a campaign that is closed in its details but still open in the list", async () => {
+  test("sync re-reads a campaign's details if the campaign is closed in the details but still open in the list", async () => {
     const brand = makeBrand({ opportunities: campaigns.slice(0, 1) });
     const closed = JSON.stringify({ success: true, data: campaign("active", { status: "ARCHIVED" }) });
     brand.before = (request) => (detail("active")(request) ? { body: closed } : undefined);

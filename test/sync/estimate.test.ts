@@ -10,7 +10,7 @@ import { listedAt, makeDatedRun } from "./dated-run.js";
 
 const listed = Array.from({ length: 320 }, (_, n) => listedAt(`o${n}`, noon - (n + 1) * day));
 
-test("the plan of a sync contains the total number of requests, and lists dated resources last", async () => {
+test("a sync's plan contains the total number of requests, and lists dated resources last", async () => {
   const { run } = await makeDatedRun(listed);
   const plan = await estimateSync(run, { allowed: [orders, roster], withoutScope: [], areNamed: true }, null);
   expect(plan.resources.map(({ resource, requests }) => [resource, requests])).toEqual([
@@ -37,7 +37,7 @@ test.each([
   },
 );
 
-test("the plan of a sync skips a resource to which access is denied, unless the user named the resource", async () => {
+test("a sync's plan skips a resource to which access is denied, unless the user named the resource", async () => {
   const { run } = await makeDatedRun(listed);
   const estimate = async (areNamed: boolean, error: Error) => {
     const get = async (path: string, query = {}) => {

@@ -151,7 +151,7 @@ describe("a list with undocumented pagination", () => {
     expect(brand.mirrored("codes")).toHaveLength(count);
   });
 
-  test("sync --dry-run prints the length of a list, unless its pagination is undocumented", async () => {
+  test("sync --dry-run prints a list's length, unless the list's pagination is undocumented", async () => {
     const brand = makeBrand({ roster: members, gifts });
     const { out, requests } = await brand.run("sync roster gifts --dry-run");
     expect(out).toContain("roster: the whole list: 60 records (1 request)\n");
@@ -355,7 +355,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("if sync holds back removals, its row still contains the record counts of the API and the mirror", async () => {
+  test("if sync holds back removals, the sync's row still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);

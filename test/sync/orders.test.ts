@@ -275,7 +275,7 @@ describe("an interrupted run", () => {
     expect([code, err]).toEqual([0, expect.not.stringContaining("resuming")]);
   });
 
-  test("the row counts of an interrupted sync include every order that it stored", async () => {
+  test("an interrupted sync's row counts include every order that the sync stored", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
     await brand.stopped("sync orders", (request) => readsOrders(request) && ++page === 5);

@@ -82,7 +82,7 @@ test("reconcile bisects a date range for which the API counts many records, even
 /** Hides the newest order from all lists, but not from the counts. */
 const hideNewest: Respond = (matching, query) => (isCount(query) ? matching : matching.slice(1));
 
-test("reconcile re-reads a date range at most four times if its count still differs each time", async () => {
+test("if a date range's count still differs after each read, reconcile re-reads the range at most four times", async () => {
   const { requests, run } = await makeReadRun(makeOrders(4), makeOrders(5), { respond: hideNewest });
   expect(texts(await reconcile(run, null))).toEqual(["the API counts 5 orders, but the mirror has 4"]);
   expect(requests.filter((query) => !isCount(query))).toHaveLength(4);

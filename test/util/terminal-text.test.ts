@@ -144,7 +144,7 @@ test("control characters in JSON are escaped on a terminal, but not in a pipe", 
   expect([terminal.text, pipe.text]).toEqual(['{"a":"\\u202e"}\n', '{"a":"\u202e"}\n']);
 });
 
-test("the width of the output is unknown if the output is a pipe or a terminal that does not report a width", () => {
+test("the output width is unknown if the output is a pipe or a terminal that does not report a width", () => {
   expect(terminalWidth({ isTTY: true, columns: 80 })).toBe(80);
   expect(terminalWidth({ isTTY: true, columns: 0 })).toBeUndefined();
   expect(terminalWidth({ isTTY: false, columns: 80 })).toBeUndefined();
