@@ -132,7 +132,7 @@ test("files in src have no import cycles", () => {
 
 test("commands load the code for Parquet files and Delta tables only when they need it", () => {
   const loaded = new Set(files.filter((file) => layerOf(file) === "commands"));
-  // A set also visits the files that are added during the loop.
+  // Iterating over a set includes the files that are added during the loop.
   for (const file of loaded) for (const { path } of loads(file)) loaded.add(path);
   expect([...loaded].filter((file) => /^export\/(parquet|delta\/)/.test(file))).toEqual([]);
 });

@@ -111,8 +111,8 @@ const sections: Readonly<Record<string, () => string>> = {
   views: () =>
     table(
       ["view", "rows"],
-      // List only the description of a row, which ends at the first semicolon. `brandapi tables NAME` prints the full
-      // description.
+      // List each description only up to the first semicolon, because the rest does not describe a row. `brandapi
+      // tables NAME` prints the full description.
       views
         .filter((one) => !one.isHelper)
         .map(({ about, name }) => [`\`${name}\``, about.split(";")[0] ?? ""]),

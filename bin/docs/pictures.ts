@@ -5,7 +5,7 @@ import { chromium, openBrowser } from "../../test/report/chromium.js";
 import { runProgram } from "./program.js";
 
 const folder = ".github/pictures";
-/** A fixed time, so that the pictures do not depend on the current day. */
+/** A fixed time, so that the pictures do not depend on today's date. */
 const now = Date.parse("2026-11-22T18:03:00.000Z");
 
 /**

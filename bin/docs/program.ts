@@ -11,7 +11,7 @@ export async function programTree(): Promise<Command> {
 
 /**
  * Runs a command in a separate home folder and returns its stdout.
- * @param now the time that the program considers to be now
+ * @param now the time that the program uses as the current time
  * @throws Error with the command's stderr if the command fails
  */
 export async function runProgram(

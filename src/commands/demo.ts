@@ -90,7 +90,7 @@ async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
         await show("sync");
         break;
       } catch (error) {
-        // For a very large number of orders, one sync cannot read all changes, so more syncs follow.
+        // If the demo has a very large number of orders, one sync cannot read all changes, so more syncs follow.
         if (!(error instanceof Incomplete) || runs === maxRuns) throw error;
         reportError(error, commandLine, deps);
       }

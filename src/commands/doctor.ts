@@ -115,7 +115,7 @@ async function checkNode({ machine }: Deps): Promise<Finding> {
   const version = memory.prepare("SELECT sqlite_version()").pluck().get();
   memory.close();
   // SQLite 3.51.3 fixed a write-ahead log bug that can lose committed pages.
-  const note = "programs that use SQLite versions before 3.51.3 should open the mirror with `mode=ro`";
+  const note = "programs that use an SQLite version older than 3.51.3 should open the mirror with `mode=ro`";
   return { text: `Node ${machine.version}, SQLite ${version}; ${note}` };
 }
 
@@ -258,7 +258,7 @@ function checkReplacedMirrors(path: string): Finding {
   const folder = dirname(realPath);
   const prefix = `${basename(realPath)}.before-`;
   const old = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : [];
-  if (old.length === 0) return { text: "there are no mirrors that an earlier restore replaced" };
+  if (old.length === 0) return { text: "no mirrors from earlier restores remain" };
   const paths = old.sort().map((name) => join(folder, name));
   return {
     text: `\`brandapi forget\` does not change the mirrors that earlier restores replaced: ${paths.join(", ")}`,

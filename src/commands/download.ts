@@ -24,9 +24,9 @@ interface DownloadFlags extends GlobalFlags {
 const defaultFolder = "brandapi-content";
 
 export const about =
-  "Downloads the files that `brandapi sync content` listed and that are not in the folder yet, as <date>_<id>_<name>. " +
-  "Resumes interrupted downloads of files that have not changed. " +
-  "The table content_downloads contains each file's path and SHA-256.";
+  "Downloads the files that `brandapi sync content` has listed and that are not in the folder yet. Names each file <date>_<id>_<name>. " +
+  "Resumes an interrupted download if the file has not changed. " +
+  "The content_downloads table contains each file's path and SHA-256.";
 
 export const examples = {
   "brandapi download content": `download all files into ./${defaultFolder}`,

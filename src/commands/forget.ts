@@ -32,7 +32,7 @@ const minPrefixLength = 8;
 export function define(command: Command): void {
   command
     .addOption(
-      new Option("--host <id>", "the host's handle, the ID, or at least the first 8 characters of the ID")
+      new Option("--host <id>", "the host's handle or ID, or at least the first 8 characters of the ID")
         .argParser(parseHost)
         .makeOptionMandatory(),
     )

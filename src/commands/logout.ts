@@ -10,7 +10,7 @@ export const about =
 
 export const examples = {
   "brandapi logout": "remove the default profile's key",
-  "brandapi logout --profile acme": "remove the key of the profile `acme`",
+  "brandapi logout --profile acme": "remove the `acme` profile's key",
 };
 
 export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> {

@@ -27,7 +27,7 @@ interface ReportFlags extends GlobalFlags {
 }
 
 export const about =
-  "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the period before it and, for a month, also with the same month a year earlier. " +
+  "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the preceding period and, for a month, with the same month a year earlier. " +
   "If the mirror starts within the period, the report includes only complete days and names them. " +
   "Default: the month of the last complete day (UTC).";
 
@@ -49,8 +49,8 @@ export function define(command: Command): void {
     .option("--until <time>", "last day of the period")
     .option("-o, --out <file>", "file to write, or `-` for stdout (default: report-2026-10.html)")
     .option("--open", "open the page in the browser")
-    .addOption(new Option("--text", "print text to stdout instead").conflicts(["json", "open", "out"]))
-    .addOption(new Option("--json", "print JSON to stdout instead").conflicts(["open", "out"]));
+    .addOption(new Option("--text", "print the report as text to stdout").conflicts(["json", "open", "out"]))
+    .addOption(new Option("--json", "print the report as JSON to stdout").conflicts(["open", "out"]));
 }
 
 export async function run(flags: ReportFlags, { deps }: Context): Promise<void> {

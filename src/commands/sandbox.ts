@@ -62,7 +62,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // One new order per second would speed up a small brand so much that it had thousands of other events per second.
+  // For a small brand, one new order per second would mean thousands of other events per second.
   const speed = 3_600 / naturalPace(Math.max(orders, 5_000)).ordersPerHour;
   const pace = { ordersPerHour: 3_600, speed };
   const { baseUrl, close } = await serveSandbox(api, port, async () => {

@@ -49,7 +49,7 @@ it.each([
   [399, "/orders", "UnexpectedResponse", 7, /redirected/],
   [304, "/orders", "UnexpectedResponse", 7, /undocumented status: 304/],
 ])(
-  "HTTP %i for %s is reported as the error %s without a retry, and the error does not quote the body",
+  "HTTP %i for %s is not retried, and the %s error does not quote the response body",
   async (status, path, name, exitCode, message) => {
     for (const body of [204, 304].includes(status) ? [""] : bodies) {
       const scope = nock(origin)
@@ -152,7 +152,7 @@ it.each([
   ["/me", "all requests", "command"],
   ["/orders", "at least this request", "resource"],
 ])(
-  "a 403 response to %s with an HTML body is attributed to a firewall or a proxy that blocks %s",
+  "an HTML 403 response from %s is attributed to a firewall or proxy that blocks %s",
   async (path, _, failureScope) => {
     const type = { "content-type": "text/HTML" };
     nock(origin).get(`/api/brand/v1${path}`).reply(403, "<h1>Blocked</h1>", type);
@@ -168,13 +168,13 @@ it.each([
 );
 
 it.each([[[]], [{}], [{ key: null }], [{ key: { scopes: null } }]])(
-  "the scopes of an API key are unknown if the API returns %j as the data of /me",
+  "an API key's scopes are unknown if the data from /me is %j",
   (data) => {
     expect(parseScopes(data)).toBeNull();
   },
 );
 
-it("the error for a 403 lists at most 20 scopes of the API key, and no scopes if the key has none", async () => {
+it("the error for a 403 lists at most 20 of the API key's scopes, or `none` if the key has no scopes", async () => {
   const scopes = Array.from({ length: 21 }, (_, n) => `s${n}`);
   for (const [given, listed] of [
     [scopes, scopes.slice(0, 20).join(", ")],
@@ -191,15 +191,11 @@ it.each([
   ["without a Location names no target", undefined, /^set `--base-url` to the final address$/],
   ["to the invalid URL https://[ names no target", "https://[", /^set `--base-url` to the final address$/],
   [
-    "to a URL that contains the API key names only the origin of the URL",
+    "to a URL that contains the API key names only the URL's origin",
     `https://other.test/x?key=${key}`,
     /^the target is on https:\/\/other\.test;/,
   ],
-  [
-    "to the path /v2 names only the origin of the API",
-    "/v2",
-    /^the target is on https:\/\/api\.brand\.test;/,
-  ],
+  ["to the path /v2 names only the API's origin", "/v2", /^the target is on https:\/\/api\.brand\.test;/],
 ])("the hint for a redirect %s", async (_, location, hint) => {
   nock(origin)
     .get("/api/brand/v1/orders")
@@ -209,7 +205,7 @@ it.each([
   expect(error.hint).not.toContain(key);
 });
 
-it("if /me returns a 403, the client does not request /me again to learn the scopes", async () => {
+it("if /me returns a 403, the client does not request /me again", async () => {
   nock(origin).get("/api/brand/v1/me").reply(403);
   expect(await rejection(open().get("/me"))).toMatchObject({ failureScope: "command" });
 });
@@ -247,7 +243,7 @@ it.each([
   ["/../../../evil", "is outside the base URL"],
   ["/../v2/orders", "is outside the base URL"],
   ["/content/../../..\\evil", "is outside the base URL"],
-  [`/../../../evil/${baseUrl}/`, "is outside the base URL although it contains that URL"],
+  [`/../../../evil/${baseUrl}/`, "is outside the base URL even though it contains that URL"],
   ["/orders?page=1", "contains a query"],
   ["/orders#x", "contains a fragment"],
 ])("the client sends no request for the path %s, because it %s", async (path) => {

@@ -107,7 +107,7 @@ it.each(
 });
 
 it.each(["Mon, 19 Oct 2026 12:00:07 GMT", "Monday, 19-Oct-26 12:00:07 GMT", "2026-10-19T12:00:07Z"])(
-  "the header Date: %j is read as a time",
+  "the header Date: %j is parsed as a time",
   (date) => {
     expect(parseDateHeader(new Headers({ date }))).toBe(Date.parse("2026-10-19T12:00:07Z"));
   },

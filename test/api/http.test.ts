@@ -66,11 +66,11 @@ it.each([
   expect((await api.get("/orders")).data).toEqual([]);
   expect(api.stats).toMatchObject({ requests: 2, retries: 1 });
   expect(retries).toEqual([{ path: "/orders", reason: expect.any(String), waitMs: 250, attempt: 1 }]);
-  // The time between the attempts counts toward the timeout of the second one.
+  // The time between the attempts counts toward the second attempt's timeout.
   expect([timers, cancelled]).toEqual([[60_000, 59_750], 2]);
 });
 
-it("the log of a request contains the start and the end of each attempt, with its status and duration", async () => {
+it("a request's log contains the start and end of each attempt, with the attempt's status and duration", async () => {
   const clock = new FakeClock();
   const events: object[] = [];
   const server = await serve((_request, response, count) => {
@@ -88,7 +88,7 @@ it("the log of a request contains the start and the end of each attempt, with it
   expect(events).toEqual([0, 503, 200].flatMap((status) => [{ host }, { path: "/orders", status, ms: 700 }]));
 });
 
-it("a 429 delays the other requests of the run, but a 503 does not", async () => {
+it("a 429 delays the run's other requests, but a 503 does not", async () => {
   for (const [status, expected] of [
     [429, [{ ms: 20_125, reason: "server" }]],
     [503, []],
@@ -113,7 +113,7 @@ it("a 429 delays the other requests of the run, but a 503 does not", async () =>
 });
 
 it.each([200, 404])(
-  "a response with the status %i ends an outage, so the next failed request is retried for the full --max-wait",
+  "a response with status %i ends an outage, so the next failed request is retried for the full --max-wait",
   async (status) => {
     const server = await serve((_request, response, count) =>
       sendJson(response, good, count % 2 ? 503 : status, { "retry-after": "40" }),
@@ -124,7 +124,7 @@ it.each([200, 404])(
   },
 );
 
-it("a request is retried ten times even if each error response has a body of 1 MiB", async () => {
+it("a request is retried ten times even if each error response has a 1 MiB body", async () => {
   const server = await serve((_request, response, count) =>
     response
       .writeHead(count > 10 ? 200 : 503, { "retry-after": "1" })
@@ -253,7 +253,7 @@ it("the client accepts a byte order mark at the start of a compressed body", asy
 it.each([
   ["is a decompression bomb", gzipped(Buffer.alloc(40 * 2 ** 20, " "))],
   ["never ends", endless],
-])("a body that %s is rejected at 16 MiB without a retry", async (_name, respond) => {
+])("a response body that %s is rejected at 16 MiB without a retry", async (_name, respond) => {
   const server = await serve(respond);
   const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
   expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
@@ -367,7 +367,7 @@ it.each<[code: string, meaning: keyof typeof kinds, reason: RegExp]>([
     expect(failure).toMatchObject({ hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
 });
 
-it("if the causes of an error have different codes, the error is classified by the innermost code that is a text", () => {
+it("if the causes of an error have different codes, the error is classified by the innermost code that is a string", () => {
   const numeric = Object.assign(new Error("z"), { code: 20 });
   const reset = Object.assign(coded("ECONNRESET"), { cause: numeric });
   const error = coded("UND_ERR_SOCKET", new Error("y", { cause: reset }));
@@ -422,7 +422,7 @@ it.each([
     86_400_000,
     /^try again after 2026-10-21 12:00 UTC, .*`--max-wait 1441m`$/,
   ],
-  ["more than 1 day", "only a later attempt", 86_400_001, /^try again later$/],
+  ["more than 1 day", "only trying again later", 86_400_001, /^try again later$/],
 ])("if the API requests a delay of %s, the hint suggests %s", (_delay, _suggestion, ms, hint) => {
   expect(createRetryAfterError(ms, Date.parse("2026-10-20T12:00:00Z")).hint).toMatch(hint);
 });

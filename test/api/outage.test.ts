@@ -90,7 +90,7 @@ function start() {
   return { clock, outage: new OutageTimer(clock, maxWaitMs) };
 }
 
-it("the timer for --max-wait starts with the first failed request, and a response resets it", () => {
+it("the timer for --max-wait starts with the first failed request, and is reset by any response", () => {
   const { clock, outage } = start();
   const sentAt = clock.mono;
   clock.pass(3_000);
@@ -127,7 +127,7 @@ it.each([
     ["/analytics/clicks", "/analytics/hosts"],
   ],
   [
-    "failed requests for /orders and /roster with a successful request in between",
+    "failed requests for /orders and /roster, separated by a successful request,",
     "one endpoint",
     ["/orders", "a response", "/roster"],
   ],

@@ -52,7 +52,7 @@ it.each([
   ["an empty page", 200, [1, 2]],
   ["the last page", 200, [1, 2]],
 ] as const)(
-  "if a list becomes shorter while it is read, %s as the response to a request past its end is not an error",
+  "if a list becomes shorter while it is being read, %s in response to a request past its end is not an error",
   async (beyondEnd, status, expected) => {
     const { requested, baseUrl } = await serveList(20, (list, page, response) => {
       if (page !== 2) return false;
@@ -70,7 +70,7 @@ it.each([
   },
 );
 
-it("the client reads a list to the end even if items are added while it is read", async () => {
+it("the client reads a list to the end even if items are added during the read", async () => {
   const { baseUrl } = await serveList(20, (list, page) => {
     if (page === 2) list.total = 35;
     return false;
@@ -122,7 +122,7 @@ it.each([
     (page: number) => ({ data: [page], pagination: pagination(Math.min(page, 2), 10, 90) }),
     /is page 2, but page 3 was requested/,
   ],
-  ["an object instead of a list", () => ({ data: {} }), /is not a list/],
+  ["an object instead of an array", () => ({ data: {} }), /is not a list/],
   ["no pagination", () => ({ data: [] }), /has no `pagination`/],
 ])("a list is rejected if the API returns %s", async (_name, body, message) => {
   const { baseUrl } = await serveList(0, (_list, page, response) => {

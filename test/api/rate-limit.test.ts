@@ -39,7 +39,7 @@ function maxPerMinute(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 60_000).length));
 }
 
-it("the rate limit allows a burst of 60 requests, and at most 60 requests in any minute", async () => {
+it("the rate limit allows a burst of 60 requests, but no more than 60 requests in any minute", async () => {
   const clock = new FakeClock();
   const start = clock.mono;
   const times = await openLimiter(clock).send(190, 20);
@@ -75,7 +75,7 @@ it("all processes share one limit per API key and host, and all API keys togethe
   expect(waits).toEqual([{ ms: 60_050, reason: "rate-limit" }]);
 });
 
-it("a process with a low rate limit also counts the requests of processes with a higher limit", async () => {
+it("a process with a low rate limit also counts requests from processes with a higher limit", async () => {
   const clock = new FakeClock();
   const { send, statePath } = openLimiter(clock);
   const times = await send(60, 100);
@@ -83,7 +83,7 @@ it("a process with a low rate limit also counts the requests of processes with a
   expect(next).toBe((times[50] ?? 0) + 100 + 60_050);
 });
 
-it("the request of a killed process counts toward the limit until it can no longer reach the server", async () => {
+it("a killed process's request counts toward the limit until the request can no longer reach the server", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock, { rateLimit: 1 });
   await limiter.acquire(never);
@@ -102,14 +102,14 @@ it.each([
   expect(await openLimiter(clock, { statePath }).waited()).toBe(expected);
 });
 
-it("the file in which processes count their requests is readable only by its owner, and does not contain the API key", async () => {
+it("the rate-limit file is readable only by its owner, and does not contain the API key", async () => {
   const { file, send, statePath } = openLimiter(new FakeClock());
   await send(3);
   expect([statePath, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
   expect(readFileSync(file).includes(key)).toBe(false);
 });
 
-it("processes of earlier versions and of this version count each other's requests toward the limit", async () => {
+it("processes that run different versions of the program count each other's requests toward the limit", async () => {
   const clock = new FakeClock();
   const { file, send, waited } = openLimiter(clock);
   await send(20);
@@ -228,7 +228,7 @@ it("rate-limit headers that agree with the configured limit do not delay request
   expect(times).toEqual([0, 1_000, 2_000, 61_050]);
 });
 
-it("rate-limit headers in a response do not delay requests of other processes", async () => {
+it("rate-limit headers in a response do not delay requests from other processes", async () => {
   const clock = new FakeClock();
   const { limiter, statePath } = openLimiter(clock);
   limiter.pause(120_000);
@@ -239,7 +239,7 @@ it("rate-limit headers in a response do not delay requests of other processes", 
   expect(await openLimiter(clock, { statePath }).waited()).toBe(0);
 });
 
-it("a request fails if the API requests a delay longer than --max-wait, but waits longer than --max-wait for the configured limit", async () => {
+it("--max-wait limits delays requested by the API, but not waits for the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -263,7 +263,7 @@ function pauseAfter(waits: number, { clock, limiter }: { clock: FakeClock; limit
   };
 }
 
-it("if a request waits for the configured limit and then because of the API, only the second wait counts toward --max-wait", async () => {
+it("if a request waits first for the configured limit and then because of the API, only the second wait counts toward --max-wait", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -272,7 +272,7 @@ it("if a request waits for the configured limit and then because of the API, onl
   expect(clock.waitedMs).toBe(63_000);
 });
 
-it("a request that waits because of the API and then because of the configured limit reports both waits with their reasons", async () => {
+it("a request that waits first because of the API and then for the configured limit reports each wait with its reason", async () => {
   const clock = new FakeClock();
   const waits: object[] = [];
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 }, { onWait: (wait) => waits.push(wait) });

@@ -14,7 +14,7 @@ test.each([
   expect(parseResponseJson(text)).toEqual(value);
 });
 
-test("parsing a response returns a nested number with 400 digits as a string", () => {
+test("a nested 400-digit number in a response is parsed as a string", () => {
   const digits = "9".repeat(400);
   expect(parseResponseJson(`{"a":{"b":[${digits}]}}`)).toEqual({ a: { b: [digits] } });
 });

@@ -11,7 +11,7 @@ const list = (given: object) =>
 const nested = (levels: number) =>
   `{"success":true,"data":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-it("a response is split into its data and pagination, and into items if the data is a list", () => {
+it("a response is parsed into data, pagination and, if the data is an array, items", () => {
   const { has_prev: _, ...page } = pagination(1, 100, 250);
   const text = JSON.stringify({ success: true, data: [{ a: 1.5 }], pagination: page, new: 1 });
   expect(read(text)).toEqual({ data: [{ a: 1.5 }], items: [{ a: 1.5 }], pagination: page });
@@ -23,7 +23,7 @@ it("a response is split into its data and pagination, and into items if the data
 });
 
 it.each([
-  ["a list instead of an object", "[]", "is not an object"],
+  ["an array instead of an object", "[]", "is not an object"],
   ["a number instead of an object", "7", "is not an object"],
   ["null instead of an object", "null", "is not an object"],
   ["no `success`", '{"data":[]}', "does not have `success: true`"],
@@ -103,11 +103,11 @@ it.each([
 });
 
 it.each([
-  ["an empty text", "its body is empty", ""],
+  ["an empty string", "its body is empty", ""],
   ["an HTML page after two spaces", "its body is a web page, not JSON", "  <!DOCTYPE html><p>Log in"],
   ["<html> after 300 spaces", "its body is a web page, not JSON", `${" ".repeat(300)}<html>`],
-  ["an object that ends in the middle", "its JSON is truncated or damaged", '{"success":true,"data":[{"id":'],
-  ["a list that ends in the middle", "its JSON is truncated or damaged", "[1,"],
+  ["a truncated object", "its JSON is truncated or damaged", '{"success":true,"data":[{"id":'],
+  ["a truncated array", "its JSON is truncated or damaged", "[1,"],
   ["the text OK", "its body is not JSON", "OK"],
 ])("the error for a response that consists of %s is: %s", (_, what, text) => {
   expect(() => read(text)).toThrow(what);

@@ -40,7 +40,7 @@ it.each([201, 204, 301, 302, 304, 400, 401, 402, 403, 404, 405, 410, 418, 422])(
   },
 );
 
-it("a request is retried after a network error, but not after an untrusted certificate", () => {
+it("a request is retried after a network error, but not if the certificate is untrusted", () => {
   expect([wait(network), wait(permanent)]).toEqual([250, null]);
 });
 

@@ -132,7 +132,7 @@ it.each(["user:password@", "socks5://127.0.0.1:1"])(
   },
 );
 
-it("a TLS handshake that fails after a proxy has accepted the connection is reported for the API's host", async () => {
+it("if the TLS handshake fails after a proxy has accepted the connection, the error names the API's host", async () => {
   const proxy = createServer().on("connect", (_request, socket) => {
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     socket.once("data", () => socket.end("220 mail.test ESMTP\r\n"));
@@ -208,7 +208,7 @@ it("the program waits at most 10 seconds for a connection, and 60 seconds for a 
   ]);
 });
 
-it("the package undici is loaded only by the module that sends requests, so that `--help` starts fast", async () => {
+it("the undici package is loaded only by the module that sends requests, so that `--help` starts fast", async () => {
   let loaded = false;
   vi.resetModules();
   vi.doMock("undici", async (original) => {

@@ -83,7 +83,7 @@ test.each([
   expect([result.code, ran]).toEqual([code, ["a", "b", "c"]]);
 });
 
-test("--all-profiles prints each profile's name before its first line on stdout and on stderr", async () => {
+test("--all-profiles prints each profile's name before that profile's first line on stdout and on stderr", async () => {
   const work = (profile: string, { stdout, stderr }: Deps) => {
     if (profile === "silent") return;
     for (const n of [1, 2]) stdout.write(`${profile} ${n}\n`);

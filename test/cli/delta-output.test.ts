@@ -131,7 +131,7 @@ test.each([
   ["export --retain 2h", "2 hours", 1, 3],
   ["export --retain 0s", "the minimum of 1 hour", 0.5, 1.5],
 ])(
-  "`%s --delta` keeps replaced files for %s: they exist after %d h, and are deleted after %d h",
+  "`%s --delta` keeps replaced files for %s, so they exist after %d h and are deleted after %d h",
   async (command, _period, kept, deleted) => {
     const { mirrors, run, files } = await makeMachine("fern");
     await run("export orders");

@@ -7,7 +7,7 @@ test("the monotonic clock returns milliseconds that are comparable between all p
   expect(Math.abs(difference)).toBeLessThan(60_000);
 });
 
-test("sleep supports durations beyond the limit of Node's timers, and rejects with the reason of an aborted signal", async () => {
+test("sleep supports durations beyond the limit of Node's timers, and rejects with the abort signal's reason", async () => {
   const stop = new AbortController();
   let hasEnded = false;
   const sleeping = systemClock.sleep(2 ** 32, stop.signal).finally(() => {
@@ -21,7 +21,7 @@ test("sleep supports durations beyond the limit of Node's timers, and rejects wi
   await expect(systemClock.sleep(0, stop.signal)).rejects.toBe(reason);
 });
 
-test("commands use the environment, streams and working directory of this process, and can cancel their timers", () => {
+test("by default, commands use this process's environment, streams and working directory, and their timers can be cancelled", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { signal } = new AbortController();

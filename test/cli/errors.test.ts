@@ -69,7 +69,7 @@ test.each<[FailureScope, string, Error]>([
   expect(failureScope(error)).toBe(scope);
 });
 
-test("denied access is found in an error or in its cause", () => {
+test("denied access is detected in an error or in its cause", () => {
   const denied = new Forbidden("x");
   expect(findForbidden(denied)).toBe(denied);
   expect(findForbidden(new Incomplete("x", { cause: denied }))).toBe(denied);
@@ -165,7 +165,7 @@ test("a mirror that another program has locked is reported as busy, not as a bug
     });
 });
 
-test("errors that the program expects are reported unchanged, and all other errors are reported as bugs", () => {
+test("expected errors are reported unchanged, and all other errors are reported as bugs", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({
@@ -191,7 +191,7 @@ test("--json prints an error to stdout as one line of JSON, whether or not the e
   expect(deps.stdout.text).toBe('{"error":{"code":"defect","message":"x","hint":null}}\n');
 });
 
-test("with --all-profiles, an error names the profile, and the commands that it suggests include the profile", () => {
+test("with --all-profiles, an error names the failed profile, and the commands in its hint include --profile", () => {
   const deps = testDeps();
   const error = new BrandapiError("x", { hint: "run `brandapi sync`" });
   reportError(error, scanCommandLine(["sync", "--json"]), deps, "acme");
@@ -203,7 +203,7 @@ test("with --all-profiles, an error names the profile, and the commands that it 
   expect(deps.stderr.text).toBe(`brandapi: acme: x\n  hint: ${hint}\n`);
 });
 
-test("a long argument is abbreviated only in usage errors, because other errors name files", () => {
+test("only usage errors abbreviate a long argument, because in other errors it could be a file's path", () => {
   const long = "x".repeat(50);
   const report = (error: BrandapiError) => {
     const deps = testDeps();
@@ -214,7 +214,7 @@ test("a long argument is abbreviated only in usage errors, because other errors 
   expect(report(new ConfigurationError(`No mirror: ${long}`))).toBe(`brandapi: No mirror: ${long}\n`);
 });
 
-test("an argument `--json` after `--` is not an option, so errors are not printed as JSON", () => {
+test("`--json` after `--` is an argument, not an option, so errors are not printed as JSON", () => {
   const deps = testDeps();
   reportError(new BrandapiError("x"), scanCommandLine(["query", "--", "--json"]), deps);
   expect(deps.stdout.text).toBe("");
@@ -225,7 +225,7 @@ test("control characters in an argument are escaped in the error message", async
   expect(err).toContain("Unknown command: `\\u001b[2Jwhoami\\u202e`");
 });
 
-test("stack traces, including causes, are printed only with --verbose", () => {
+test("stack traces, including those of causes, are printed only with --verbose", () => {
   const error = new ConfigurationError("outer", { cause: new Error("inner") });
   const trace = (argv: string[]) => {
     const deps = testDeps();
@@ -259,7 +259,7 @@ test("in messages, hints and stack traces, control characters are escaped, and A
   expect(deps.stderr.text.match(/\[key hidden\] \\u001b\[2J/g)).toHaveLength(4);
 });
 
-test("only a command interrupted by a signal is reported as stopped, and exits with the exit code for that signal", () => {
+test("only a command interrupted by a signal is reported as stopped and exits with that signal's exit code", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   const aborted = new DOMException("aborted", "AbortError");

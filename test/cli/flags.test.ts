@@ -14,7 +14,7 @@ import { formatInstant } from "../../src/util/timestamps.js";
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 
-test("on an invalid command line, the command, --json, --verbose, --profile, --db and --key-file are found in any position", () => {
+test("the command, --json, --verbose, --profile, --db and --key-file are recognized in any position on an invalid command line", () => {
   const argv = "--profile acme sync orders --db=m.sqlite --key-file k --json --verbose --unknown".split(" ");
   expect(scanCommandLine(argv)).toEqual({
     argv,
@@ -32,7 +32,7 @@ test("on an invalid command line, the command, --json, --verbose, --profile, --d
   });
 });
 
-test("rejectEmptyPathOrTime makes an option reject an empty value, and does not affect how other values are parsed", () => {
+test("rejectEmptyPathOrTime makes an option reject an empty value without affecting how other values are parsed", () => {
   const option = parsedOption("--at <time>", "a time", (text) => text.length);
   rejectEmptyPathOrTime(option);
   expect(option.parseArg?.("2026", undefined)).toBe(4);
@@ -44,7 +44,7 @@ test("a comma-separated list may contain spaces and empty items, and a repeated 
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });
 
-test("an option for a number accepts only digits, and rejects numbers above the option's maximum", () => {
+test("a numeric option accepts only digits, and rejects numbers above its maximum", () => {
   expect(createCountParser(65_535)("65535", "--port")).toBe(65_535);
   expect(() => createCountParser(65_535)("65536", "--port")).toThrow("`--port`");
   expect(parseCount("999999999", "--limit")).toBe(999_999_999);

@@ -40,7 +40,7 @@ test("`brandapi` and `brandapi help` print the same output as --help", async () 
 });
 
 /**
- * Counts the lines of the list of resources, except the first. The limit on the length of help ignores them, because
+ * Counts the lines of the resource list, except the first. The limit on the help's length ignores these lines, because
  * the list grows with the API.
  */
 function extraResourceLines(lines: readonly string[]): number {
@@ -221,13 +221,10 @@ test.each([
   "whoami --apikey brk_a",
   "sync --KEY brk_a",
   "sync -token brk_a",
-])(
-  "`brandapi %s` exits with code 2, and suggests pasting the key at the prompt of login",
-  async (command) => {
-    const message = "The key is never passed as an argument, because other users could see it,";
-    await expectUsageError(command, message, "run `brandapi login`, and paste the key at the prompt");
-  },
-);
+])("`brandapi %s` exits with code 2, and suggests pasting the key at the login prompt", async (command) => {
+  const message = "The key is never passed as an argument, because other users could see it,";
+  await expectUsageError(command, message, "run `brandapi login`, and paste the key at the prompt");
+});
 
 async function expectUsageError(command: string, message: string, hint: string) {
   const { code, out, err } = await brandapi(command);
@@ -297,13 +294,16 @@ test.each([
   ["verify --accept-removals", "`--accept-removals`", "`--repair`"],
   ["export orders --retain 30d", "`--retain`", "`--delta FOLDER`"],
   ["tables orders --all", "`--all`", "`orders`"],
-])("`brandapi %s` exits with code 2, an error with %j and a hint with %j", async (...row) => {
-  const [command, subject, remedy] = row;
-  const { code, out, err } = await brandapi(command);
-  expect(err).toContain(subject);
-  expect(err.split("hint: ")[1]).toContain(remedy);
-  expect({ code, out }).toEqual({ code: 2, out: "" });
-});
+])(
+  "`brandapi %s` exits with code 2, an error that contains %j and a hint that contains %j",
+  async (...row) => {
+    const [command, subject, remedy] = row;
+    const { code, out, err } = await brandapi(command);
+    expect(err).toContain(subject);
+    expect(err.split("hint: ")[1]).toContain(remedy);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  },
+);
 
 test.each([
   ["orders", "--per-host"],
@@ -359,7 +359,7 @@ test.each([
   ["--a comment\nSELECT 1", "an SQL statement", 3, "No mirror yet"],
   ["-- a = 1\nSELECT 1", "an SQL statement", 3, "No mirror yet"],
   ["--fiel=a\nb", "an unknown option", 2, "Unknown option"],
-])("`brandapi query %j` reads its argument as %s", async (argument, _, code, message) => {
+])("`brandapi query %j` treats its argument as %s", async (argument, _, code, message) => {
   expect(await brandapi(["query", argument])).toMatchObject({ code, err: expect.stringContaining(message) });
 });
 

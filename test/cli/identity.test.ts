@@ -23,7 +23,7 @@ async function identityOf(data: Json, times: { requestedAt?: number; serverTime?
   return await requestIdentity({ get: async () => response as never });
 }
 
-test("a brand and an API key are read from the response to /me, even if optional values are missing", async () => {
+test("the brand and the API key are parsed from the /me response even if optional values are missing", async () => {
   expect(
     await identityOf({
       brand: { id: "b1", name: "Acme" },
@@ -45,8 +45,8 @@ test.each<[string, Json]>([
   ["an empty brand ID", { brand: { id: "" }, key: { scopes: [] } }],
   ["a brand ID that is a number", { brand: { id: 7 }, key: { scopes: [] } }],
   ["no key", { brand: { id: "b1" } }],
-  ["scopes that are not a list", { brand: { id: "b1" }, key: { scopes: "all" } }],
-])("a response to /me with %s is rejected", async (_, data) => {
+  ["scopes that are not an array", { brand: { id: "b1" }, key: { scopes: "all" } }],
+])("a /me response with %s is rejected", async (_, data) => {
   await expect(identityOf(data)).rejects.toMatchObject({ exitCode: 7 });
 });
 

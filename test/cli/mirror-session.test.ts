@@ -91,7 +91,7 @@ test("`status` reports a command that failed before it could begin its work, unt
   expect((await failedRun(brand)).error).toContain("invalid header: [key hidden]");
 });
 
-test("`status` reports a sync whose key is rejected as a failed command, but not a sync in which one resource fails", async () => {
+test("`status` reports a sync as a failed command if the sync's key was rejected, but not if only one resource failed", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   brand.once(asks("/roster"), () => ({ status: 404 }));
   expect((await brand.run("sync roster")).code).toBe(7);
@@ -101,7 +101,7 @@ test("`status` reports a sync whose key is rejected as a failed command, but not
   expect(await failedRun(brand)).toMatchObject({ isRefused: true });
 });
 
-test("a sync with a key without scopes is recorded as failed", async () => {
+test("a sync with a key that has no scopes is recorded as failed", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   brand.setKey({ scopes: [] });
   expect((await brand.run("sync")).code).toBe(5);
@@ -168,7 +168,7 @@ test.each([["sync roster"], ["sync --dry-run"]])(
   },
 );
 
-test("if the list of omitted fields has changed, the next sync applies the new list, and warns about fields no longer omitted and about a user-defined index that it drops", async () => {
+test("if the list of omitted fields has changed, the next sync applies the new list, and warns about fields that are no longer omitted and about user-defined indexes that it drops", async () => {
   const brand = makeBrand({ roster: [memberOf("r1"), memberOf("r2")] });
   const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key } = brand.env;
   const env = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home };

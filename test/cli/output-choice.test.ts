@@ -85,13 +85,13 @@ test.each<[string, OutputFlags]>([
   expect(selectsOutput(flags)).toBe(false);
 });
 
-test.each<[string, OutputFlags]>([
-  ["-o o.csv", { out: "o.csv" }],
-  ["--ndjson", { ndjson: true }],
-  ["--excel", { excel: true }],
-  ["--decimal-comma", { decimalComma: true }],
-  ["--delimiter ;", { delimiter: ";" }],
-])("with `%s`, `query` writes its result in a file format instead of a table", (_, flags) => {
+test.each<[string, string, OutputFlags]>([
+  ["-o o.csv", "CSV", { out: "o.csv" }],
+  ["--ndjson", "NDJSON", { ndjson: true }],
+  ["--excel", "CSV", { excel: true }],
+  ["--decimal-comma", "CSV", { decimalComma: true }],
+  ["--delimiter ;", "CSV", { delimiter: ";" }],
+])("with `%s`, `query` writes its result as %s rather than as a table", (_flag, _format, flags) => {
   expect(selectsOutput(flags)).toBe(true);
 });
 
@@ -130,7 +130,7 @@ test("the extension of the output file selects the format, regardless of case", 
   ).toEqual(json);
 });
 
-test("an output file that ends in .gz is compressed, and the same rows always produce an identical file", async () => {
+test("exporting the same rows to a .gz file twice produces identical compressed files", async () => {
   const db = await mirrorOf(300);
   for (const ending of ["csv", "tsv", "json", "ndjson", "jsonl"]) {
     const plain = await exported(db, `o.${ending}`);
@@ -166,7 +166,7 @@ test.each([
   ["|", "|"],
   ["tab", "\t"],
 ])(
-  "values that contain delimiters are unchanged if a CSV export with the delimiter `%s` is parsed",
+  "parsing a CSV export with the delimiter `%s` restores the exported values",
   async (argument, delimiter) => {
     const db = await mirrorOf(300);
     const wanted = parse((await exported(db, "o.csv")).toString()) as string[][];
@@ -201,7 +201,7 @@ test.each([
   expect(run.err).toContain(message);
 });
 
-test("an export in a binary format is written to stdout if stdout is a pipe, and rejected if it is a terminal", async () => {
+test("an export in a binary format is written to stdout if stdout is a pipe, but is rejected if stdout is a terminal", async () => {
   const db = await mirrorOf(1);
   const exportTo = (stdout: boolean, flag: string) =>
     brandapi(["export", "orders", flag, "--db", db], { tty: { stdout } });
@@ -214,7 +214,7 @@ test("an export in a binary format is written to stdout if stdout is a pipe, and
   });
 });
 
-test("an export of one table names the table in its summary, even if no rows are exported, and in its warnings", async () => {
+test("an export of one table names the table in its warnings and, even if no rows are exported, in its summary", async () => {
   const db = await mirrorOfOrders([anOrder(1, { order_number: "=1" })]);
   const run = async (...args: string[]) =>
     (await brandapi(["export", "orders", "-o", "o.csv", "--db", db, ...args])).err;

@@ -56,7 +56,7 @@ test.each([
   expect(() => checkPingUrl(url)).toThrow(UsageError);
 });
 
-/** Runs work with pings to a service that answers each ping with the next status, and 200 after that. */
+/** Runs work with pings to a service that responds with the given statuses in turn, and then always with 200. */
 async function pingsOf(
   statuses: (number | Error)[],
   work: () => Promise<ExitCode>,
@@ -80,7 +80,7 @@ const failedWith = (code: number) => `POST https://hc.example/x/fail ${code}`;
 test.each<[string, (number | Error)[], ExitCode, string[], string]>([
   ["a successful run sends a start ping and a success ping", [], 0, [started, succeeded], ""],
   ["a run that exits with code 8 sends a start ping and a failure ping", [], 8, [started, failedWith(8)], ""],
-  ["a start ping that fails once is repeated without a warning", [500], 0, [started, started, succeeded], ""],
+  ["a start ping that fails once is retried without a warning", [500], 0, [started, started, succeeded], ""],
   ["a ping is successful if the response is 204", [204], 0, [started, succeeded], ""],
   [
     "a ping that fails twice prints a warning, and does not change the exit code",
@@ -95,7 +95,7 @@ test.each<[string, (number | Error)[], ExitCode, string[], string]>([
   expect(run.err).toBe(warning === "" ? "" : `warning: the ping failed: ${warning}\n`);
 });
 
-test("each ping is awaited, and the error of a failed run is thrown after the failure ping", async () => {
+test("each ping is awaited, and a failed run's error is thrown after the failure ping", async () => {
   const order: string[] = [];
   const fetch: Fetch = async (url) => {
     await new Promise((resolve) => setImmediate(resolve));

@@ -51,7 +51,7 @@ test("--help and --version work without HOME, settings or a network", async () =
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s ends the program during a request with exit code %i and a message", async (signal, code) => {
+] as const)("%s during a request ends the program with exit code %i and a message", async (signal, code) => {
   const program = await startWaitingProgram();
   program.child.kill(signal);
   const ended = await program.ended;
@@ -109,7 +109,7 @@ test("sync --json finishes even if the reader closes the pipe", async () => {
   expect(finished.map(({ resource }) => resource).sort()).toEqual(["codes", "gifts", "roster"]);
 });
 
-test("doctor, download, status, sync and verify continue after the reader of their output closes the pipe, other commands stop", () => {
+test("doctor, download, status, sync and verify continue after the reader of their output closes the pipe, but other commands stop", () => {
   const names = commands.map((command) => command.name()).filter(continuesWithoutReader);
   expect(names.sort()).toEqual(["doctor", "download", "status", "sync", "verify"]);
   expect(continuesWithoutReader(undefined)).toBe(false);
@@ -150,7 +150,7 @@ test("the executable reports an unbuilt checkout or a missing package, and sugge
   });
 });
 
-/** Prints the version with a Node that claims to have the given version. */
+/** Runs the executable with --version on a simulated version of Node. */
 async function printVersionOn(node: string, flag = "--version") {
   const pretend = join(makeHome(), "pretend.cjs");
   writeFileSync(pretend, `Object.defineProperty(process, "versions", { value: { node: "${node}" } });`);
@@ -158,7 +158,7 @@ async function printVersionOn(node: string, flag = "--version") {
 }
 
 test.each(["18.20.4", "20.17.9", "20.18.0"])(
-  "the executable reports the required version of Node on Node %s",
+  "on Node %s, the executable reports which Node version is required",
   async (node) => {
     expect(await printVersionOn(node)).toMatchObject({
       code: 3,

@@ -19,12 +19,12 @@ test.each([
   ["arrow keys and the delete key are ignored", `ac${esc}[D${esc}OC${esc}[3~me${esc}x\r`, "acme"],
   ["Tab and other control characters are ignored", "a\tc\u0001me\r", "acme"],
   ["Ctrl-D after some text is ignored", "ac\u0004me\r", "acme"],
-  ["characters of several bytes are part of the answer", "Fjällräv 🦊\r", "Fjällräv 🦊"],
+  ["multi-byte characters are part of the answer", "Fjällräv 🦊\r", "Fjällräv 🦊"],
 ])("at a prompt, %s", async (_, typed, answer) => {
   expect((await answerTo(typed)).answer).toBe(answer);
 });
 
-test("a prompt echoes an answer unless it is hidden, and enables raw mode until it is closed", async () => {
+test("a prompt echoes the answer unless the answer is hidden, and uses raw mode until the prompt is closed", async () => {
   expect(await answerTo("\bacx\u007fme\r")).toEqual({
     answer: "acme",
     shown: "Name: acx\b \bme\n",
@@ -49,7 +49,7 @@ test("a prompt decodes a character whose bytes arrive in two parts", async () =>
   prompt.close();
 });
 
-test("at a prompt, Ctrl-C ends the command, and Ctrl-D on an empty line, the end of input and a very long answer are errors", async () => {
+test("at a prompt, Ctrl-C ends the command, while Ctrl-D on an empty line, the end of input and a very long answer are errors", async () => {
   await expect(answerTo("ac\u0003")).rejects.toMatchObject({
     exitCode: 130,
     hint: "nothing has been changed",

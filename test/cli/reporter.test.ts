@@ -78,7 +78,7 @@ test("with --quiet, the reporter prints only warnings, and each warning only onc
   expect(seen.text).toBe("warning: the key expires\n");
 });
 
-test("while a request has no response, the progress line names the API's host, even before the first task", async () => {
+test("while a request is waiting for a response, the progress line names the API's host, even before the first task", async () => {
   const timers: (() => void)[] = [];
   const setTimer = (ms: number, call: () => void) => {
     expect(ms).toBe(3_000);
@@ -151,7 +151,7 @@ interface LineState {
 const bar = (filled: number) => "█".repeat(filled) + "░".repeat(20 - filled);
 
 test.each<[string, string, LineState]>([
-  ["after half of the requests", `5 requests done, 5 left, 5s  ${bar(10)}`, { done: 5, total: 10 }],
+  ["halfway through the requests", `5 requests done, 5 left, 5s  ${bar(10)}`, { done: 5, total: 10 }],
   ["after all requests", `5 requests done  ${bar(20)}`, { done: 5, total: 5 }],
   ["before the first request", `0 requests done  ${bar(0)}`, { done: 0, total: 0 }],
   ["if the total is unknown", "5 requests done", { done: 5 }],
@@ -285,7 +285,7 @@ test("the reporter calls its progress callback at the start of a task, every two
   ]);
 });
 
-test("the reporter passes the number of remaining requests of all tasks to its progress callback, even between two tasks", () => {
+test("the reporter passes the number of requests remaining in all tasks to its progress callback, even between two tasks", () => {
   const { reporter, notified, pass } = reporterFor();
   reporter.expect([
     { name: "roster", requests: 2 },
@@ -304,7 +304,7 @@ test("the reporter passes the number of remaining requests of all tasks to its p
   ]);
 });
 
-test("the reporter's progress callback receives a task that was not announced in advance as task 1 of 1", () => {
+test("the reporter's progress callback receives an unannounced task as task 1 of 1", () => {
   const { reporter, notified } = reporterFor();
   reporter.begin({ name: "orders" });
   expect(notified).toMatchObject([{ name: "orders", position: 1, taskCount: 1 }]);
@@ -336,7 +336,7 @@ test("a colored progress line resets its colors even if it fills the terminal", 
   seen.reporter.close();
 });
 
-test("the progress line does not change the terminal's line wrapping or its cursor, and disappears if the command fails", async () => {
+test("the progress line does not change the terminal's line wrapping or cursor, and disappears if the command fails", async () => {
   const seen = reporterFor({}, terminal);
   seen.reporter.begin({ name: "orders", total: 3 });
   await until(() => seen.screen[0]?.includes("orders"));

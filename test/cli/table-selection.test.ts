@@ -27,7 +27,7 @@ async function warningsOf(mirror: Mirror, warn: (session: ReadSession) => void):
   return deps.stderr.text.split("\n").filter((line) => line !== "");
 }
 
-test("table names may contain dashes and upper case, and errors explain names that are not tables", () => {
+test("table names can contain dashes and uppercase letters, and errors explain names that are not tables", () => {
   expect(resolveTableName("Order-Line-Items")).toBe("order_line_items");
   expect(resolveTableName("sales-by-month")).toBe("sales_by_month");
   expect(() => resolveTableName("order_number", ["id"])).toThrow("is a column, not a table");
@@ -39,7 +39,7 @@ test("table names may contain dashes and upper case, and errors explain names th
   );
 });
 
-test("a table or view can be selected after its resource has been synced, and an earlier selection fails with the sync to run", async () => {
+test("selecting a table or view fails until its resource has been synced, and the error names the sync to run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
@@ -59,12 +59,12 @@ test.each([
   ["2026-11-20", "2026-11-20T23:59:59.999Z"],
   ["2026-11-21", "2026-11-21T23:59:59.999Z"],
   ["2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z"],
-])("--as-of %s selects the data at %s", (text, expected) => {
+])("--as-of %s selects the data as of %s", (text, expected) => {
   expect(formatInstant(parseAsOf(text, now) ?? 0)).toBe(expected);
 });
 
 test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
-  "at 2026-11-21T12:00:00Z, --as-of %s is rejected, because it is in the future",
+  "at 2026-11-21T12:00:00Z, --as-of %s is rejected because that time is in the future",
   (text) => {
     expect(() => parseAsOf(text, now)).toThrow("in the future");
   },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
-/** Keeps a response from being sent. */
+/** A promise that never resolves, so that a response is never sent. */
 const never = new Promise(() => {});
 const esc = String.fromCharCode(27);
 

@@ -62,7 +62,7 @@ test.each([
   ["last-month", "start", "2026-10-01T00:00:00.000Z"],
   ["last-month", "end", "2026-10-31T23:59:59.999Z"],
 ] as const)(
-  "if it is 2026-11-21T12:00Z now, `%s` as the %s of a range means %s, in any time zone",
+  "at 2026-11-21T12:00Z, `%s` as the %s of a range means %s in any time zone",
   (text, edge, instant) => {
     expect(formatInstant(parseInstant(text, "--since", edge, now))).toBe(instant);
   },

@@ -115,7 +115,7 @@ test("backup --keep N keeps the newest N backups, and never removes other files"
   );
 });
 
-test("backup keeps 7 copies by default, all copies with --keep 0, and each damaged copy", async () => {
+test("backup keeps 7 copies by default, keeps all copies with --keep 0, and never deletes a damaged copy", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const folder = dirname(path);
@@ -282,7 +282,7 @@ test("backup names its files after the mirror, so backups of two mirrors have di
   ]);
 });
 
-test("if the backup to restore does not exist, the error from backup --restore names the last backup", async () => {
+test("backup --restore names the last backup if the file to restore does not exist", async () => {
   const brand = makeBrand({ history: 3 });
   await brand.run("sync roster");
   const missing = await brand.run("backup --restore latest");
@@ -425,7 +425,7 @@ test("forget and backup --restore warn about a user-defined index that the rewri
   }
 });
 
-test("backup --restore rejects a backup of a brand other than that of the mirror or, if there is no mirror, of the profile", async () => {
+test("backup --restore rejects a backup whose brand differs from the mirror's or, if there is no mirror, from the profile's", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const profile = { db: brand.db, brandId: "b2", brandName: "Basalt" };
@@ -510,7 +510,7 @@ test("backup --restore exits with code 3 for a missing file and for a folder", a
   expect([folder.code, folder.err]).toEqual([3, expect.stringContaining("`--restore`")]);
 });
 
-test("backup rejects an empty text as its folder, and --restore together with --keep or a folder", async () => {
+test("backup rejects an empty folder path, and rejects --restore together with --keep or a folder", async () => {
   const brand = await mirrored();
   expect((await brand.run("backup here --restore file")).code).toBe(2);
   expect((await brand.run(["backup", ""])).code).toBe(2);
@@ -585,7 +585,7 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // The first time, the copy is checked.
+  // WAL mode is turned off in the copy for the first time when the copy is checked.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });

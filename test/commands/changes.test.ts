@@ -45,7 +45,7 @@ record  what     was    is now  key
   );
 });
 
-test("brandapi changes prints the ID of an order without a number, and omits all other IDs in a narrow terminal", async () => {
+test("in a narrow terminal, brandapi changes omits an order's ID unless the order has no number", async () => {
   const mirror = await makeMirror();
   for (const [day, currency] of ["EUR", "USD"].entries())
     writeRead(mirror, "orders", [anOrder(1, { currency }), anOrder(2, { currency, order_number: null })], {
@@ -144,7 +144,7 @@ test("brandapi changes lists changes found in the last 7 days by default", async
   });
 });
 
-test("brandapi changes prints at most 500 changes by default, and exports all of them", async () => {
+test("brandapi changes prints at most 500 changes by default, but exports all changes", async () => {
   const mirror = await makeMirror();
   const orders = (amount: number) =>
     Array.from({ length: 501 }, (_, n) => anOrder(n, { total_amount: amount }));

@@ -45,7 +45,7 @@ async function startSandbox() {
   return JSON.parse(line ?? "") as { baseUrl: string; key: string };
 }
 
-test("cron prints crontab lines that work in a minimal environment, whatever characters the paths contain", async () => {
+test("the crontab lines that cron prints work in a minimal environment, whatever characters the paths contain", async () => {
   const { baseUrl, key } = await startSandbox();
   const nobody = makeHome();
   const env = { BRANDAPI_CONFIG_DIR: join(awkwardFolder, "settings"), BRANDAPI_RATE_LIMIT: "none" };

@@ -37,7 +37,7 @@ describe("two demos in the same folder", () => {
     seconds = (performance.now() - startedAt) / 1_000;
   });
 
-  test("demo prints an introduction, and then each command followed by the output of the command", () => {
+  test("demo prints an introduction, and then each command followed by its output", () => {
     expect(first.code, first.err).toBe(0);
     const [introduction = "", ...commands] = first.out.split("\n$ brandapi ");
     expect(introduction).toMatch(/^brandapi copies .+You get:\n- tables to query/s);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { brandWithFiles, failFileRequests } from "../download/support.js";
 
-/** Creates a brand with files of 2,000 bytes, named after their IDs. The first one is the newest. */
+/** Creates a brand with files of 2,000 bytes, named after their IDs. The first file is the newest. */
 const brandWith = (...ids: string[]) => brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
 
 const download = "download content --max-wait 1s";

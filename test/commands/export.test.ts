@@ -65,7 +65,7 @@ test.each([
   ["--singer", [...selection, ...otherSelection]],
   ["--state state.json", [...selection, ...otherSelection, ...formats]],
   ["--delta lake", [...selection, ...otherSelection, ...formats, ...fileFlags, "--singer", "--state x"]],
-])("export %s rejects other options that contradict this option", async (flag, others) => {
+])("export %s rejects options that conflict with it", async (flag, others) => {
   for (const other of others) {
     const { code, err } = await brandapi(`export orders ${flag} ${other}`);
     expect([code, err], other).toEqual([2, expect.stringContaining("cannot be used with option")]);
@@ -77,7 +77,7 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
   expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
 });
 
-test("export --until filters a single table by date, whether it contains events or not; of several tables, only those with events", async () => {
+test("export --until filters any single table that has dates, but filters only event tables if several tables are exported", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
   writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);
@@ -99,7 +99,7 @@ test("export --until filters a single table by date, whether it contains events 
   });
 });
 
-test("a subquery in export --where reads its tables as of the time in --as-of, and may cause a warning about incomplete data", async () => {
+test("a subquery in export --where reads the data as of --as-of, and export warns if no sync of the subquery's table has completed", async () => {
   const mirror = await makeMirror();
   const host = { id: "host-1" };
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
@@ -131,7 +131,7 @@ test("a subquery in export --where reads its tables as of the time in --as-of, a
   expect((await run("--as-of", "2026-11-02")).out).toBe("id\norder-1\n");
 });
 
-test("export --as-of rejects a table without a history, and --state reads a path relative to the working directory", async () => {
+test("export rejects --as-of for a table without a history, and reads the --state file from the working directory", async () => {
   const home = makeHome();
   const mirror = await makeMirror();
   writeRead(mirror, "analytics-hosts", []);
@@ -185,7 +185,7 @@ test("export warns about a view whose tables have never been synced", async () =
   expect(delta).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
 });
 
-test("export suggests commas if a column is typed like a second table", async () => {
+test("export suggests commas if a column name is passed as a second table", async () => {
   const { code, err } = await brandapi("export orders --csv --columns id total_amount");
   expect([code, err]).toEqual([2, expect.stringContaining("`--columns id,total_amount`")]);
 });

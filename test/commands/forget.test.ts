@@ -40,10 +40,10 @@ function read(sql: string): unknown[] {
 test.each([
   ["a handle", "@ada", "Forget @ada (Ada Lovelace, ID h1) permanently"],
   ["a complete ID that is shorter than 8 characters", "h1", "Forget @ada (Ada Lovelace, ID h1) "],
-  ["a complete ID that another ID starts with", "twelve-chars", "Forget Grace (ID twelve-chars) "],
+  ["a complete ID that is also the start of another ID", "twelve-chars", "Forget Grace (ID twelve-chars) "],
   ["the first 8 characters of an ID", "0A1B2C3D", "Forget a host without a name (ID 0A1B2C3D-9) "],
-  ["the start of an ID in the wrong case", "0a1b2c3d-", "(ID 0A1B2C3D-9) "],
-  ["a handle that is the start of the same host's ID", "murray99", "Forget @murray99 (ID murray99-7) "],
+  ["the start of an ID typed in the wrong case", "0a1b2c3d-", "(ID 0A1B2C3D-9) "],
+  ["a handle that is also the start of the host's ID", "murray99", "Forget @murray99 (ID murray99-7) "],
 ])("forget finds a host by %s", async (_, typed, question) => {
   const { code, err } = await answer(typed, "n");
   expect([code, err]).toEqual([2, expect.stringContaining(question)]);
@@ -56,7 +56,7 @@ test.each([
     "chars-and-more",
     "Unknown host: `chars-and-more`.",
   ],
-  ["the start of an ID if two IDs start with it", "twelve-c", "`twelve-c` matches 2 hosts."],
+  ["the start of an ID that two IDs share", "twelve-c", "`twelve-c` matches 2 hosts."],
   ["a handle that two hosts share", "two", "`two` matches 2 hosts."],
 ])("forget rejects %s", async (_, typed, error) => {
   const { code, err } = await answer(typed, "n");

@@ -142,7 +142,7 @@ test("if the config file is a symbolic link to a missing file, login creates the
   expect((await brand.run("whoami")).code).toBe(0);
 });
 
-test("the command that login --profile suggests includes the profile", async () => {
+test("login --profile suggests a command that includes the profile", async () => {
   const brand = brandWithoutSettings();
   const login = await brand.run(`login --profile second --base-url ${testBaseUrl} --key-stdin`, {
     stdin: brand.key,
@@ -282,7 +282,7 @@ test.each([
   expect([code, err.includes("Content records still contain")]).toEqual([0, expected === "warns"]);
 });
 
-test("login stores --db, --ping and the key in a --key-file, and keeps them at the next login", async () => {
+test("login stores the mirror path, the ping URL and the key, and the next login keeps them", async () => {
   const brand = brandWithoutSettings();
   writeFileSync(join(brand.home, "key"), brand.key, { mode: 0o600 });
   const login = `login --base-url ${testBaseUrl} --key-file key`;
@@ -298,7 +298,7 @@ test("login stores --db, --ping and the key in a --key-file, and keeps them at t
   expect((await brand.run(`${login} --key-stdin`)).code).toBe(2);
 });
 
-test("the error for a rejected key in login names the source of the key, and login --key-stdin reads a new key", async () => {
+test("if the API rejects a key, login names the key's source, and login --key-stdin reads a new key", async () => {
   const brand = brandWithoutSettings();
   const login = `login --base-url ${testBaseUrl}`;
   const wrong = await brand.run(login, { stdin: "brk_wrong" });
@@ -448,18 +448,15 @@ test.each([
     { key: "brk_x", db: "a.sqlite", ping: "https://hc.example/x" },
     ["db", "ping"],
   ],
-])(
-  "if a profile contains %s, the profile contains %s after logout",
-  async (_before, _after, stored, kept) => {
-    const brand = brandWithoutSettings();
-    storeProfiles(brand, { default: stored });
-    const { out, err } = await brand.run("logout --json", { env: { BRANDAPI_KEY: "brk_other" } });
-    expect(JSON.parse(out)).toMatchObject({ removed: true, mirror: null });
-    expect(err).toContain("BRANDAPI_KEY is still set in the environment.");
-    const { profiles } = JSON.parse(readFileSync(configOf(brand), "utf8"));
-    expect(Object.keys(profiles.default ?? {})).toEqual(kept);
-  },
-);
+])("logout of a profile that contains %s leaves %s in the profile", async (_before, _after, stored, kept) => {
+  const brand = brandWithoutSettings();
+  storeProfiles(brand, { default: stored });
+  const { out, err } = await brand.run("logout --json", { env: { BRANDAPI_KEY: "brk_other" } });
+  expect(JSON.parse(out)).toMatchObject({ removed: true, mirror: null });
+  expect(err).toContain("BRANDAPI_KEY is still set in the environment.");
+  const { profiles } = JSON.parse(readFileSync(configOf(brand), "utf8"));
+  expect(Object.keys(profiles.default ?? {})).toEqual(kept);
+});
 
 test("whoami warns about a key that expires in 3 days, and exits with different codes for rejected and blocked keys", async () => {
   const brand = brandWithoutSettings();

@@ -81,7 +81,7 @@ test("if several brands have the same name, profiles prints each brand's ID and 
     expect(out).toContain(`Fjell & Fern (${data.id.slice(0, 8)}, brand.test)`);
 });
 
-test("profiles lists brands whose profile lacks the name, the ID or a valid base URL", async () => {
+test("profiles lists a brand even if its profile has no name, no ID or no valid base URL", async () => {
   const { fjell, run } = makeProfiles();
   const config = join(fjell.home, ".config/brandapi/config.json");
   mkdirSync(dirname(config), { recursive: true });

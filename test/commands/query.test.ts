@@ -199,7 +199,7 @@ test("query binds numeric-looking parameters as numbers, and all others as text"
     expect((await ask(path, "SELECT 1", "-p", wrong)).err).toContain(`is not \`name=value\`: \`${wrong}\``);
 });
 
-test("the error from query -f names the path if it is a folder or a binary file", async () => {
+test("the error from query -f names the path if the path is a folder or a binary file", async () => {
   const path = await mirrorOfOrders(1);
   const folder = dirname(path);
   const read = await ask(path, "-f", folder);
@@ -298,7 +298,7 @@ test("query rejects a folder as its output, and suggests a file in the folder", 
   expect([code, err]).toEqual([2, expect.stringContaining("-o 'new folder/result.csv'")]);
 });
 
-test("query --as-of reads the data as of the end of the given day, and rejects statements on tables without a history", async () => {
+test("query --as-of DATE reads the data as of the end of that day, and rejects statements on tables without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T10:00:00.000Z", whole: true });
   writeRead(mirror, "orders", [], { at: "2026-11-02T10:00:00.000Z", remove: ["order-1"], whole: true });

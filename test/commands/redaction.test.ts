@@ -130,7 +130,7 @@ test("forget removes a host's names from the mirror's files and exports, keeps t
   expect((await brand.run("status")).out).toContain("Forgotten: 1 host");
 });
 
-test("doctor reports data of a host that forget removed and another program stored again", async () => {
+test("doctor reports a forgotten host's data that another program has stored again", async () => {
   const brand = await brandWithHost();
   await brand.run(`forget --host ${brand.hostId} --yes`);
   const mirror = await openMirror(brand.db);
@@ -224,7 +224,7 @@ test("forget rejects a prefix that two hosts share, and arguments that name more
   expect((await brand.run(`forget --host ${twin.slice(0, 14)} --yes`)).code).toBe(0);
 });
 
-test("backup --restore omits the data of a host that forget removed after the backup", async () => {
+test("backup --restore omits the data of a host that was forgotten after the backup", async () => {
   const brand = await brandWithHost();
   const { path } = JSON.parse((await brand.run("backup --json")).out);
   expect((await brand.run(`forget --host ${brand.hostId} --yes`)).out).toContain(`Last backup: ${path}`);
@@ -331,7 +331,7 @@ test("login warns that display names in content records still reveal the omitted
   expect((await login("title")).err).not.toContain("content:host.name");
 });
 
-test("brandapi changes does not list the values of a field that was omitted and is now stored again as changes", async () => {
+test("brandapi changes lists no changes for a field that was omitted and is now stored again", async () => {
   const brand = await brandWithHost();
   await logIn(brand, "--omit host.last_name,host.socials");
   await brand.run("sync");

@@ -242,7 +242,7 @@ test("status shows the findings of the last `verify` until a later sync replaces
   mirror.db.close();
 });
 
-test("the error from status --max-age names each reason for denied access once, the resources with old data, and a command", async () => {
+test("the error from status --max-age names each reason for denied access once, the resources with old data, and the next command", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "roster", "content"])
     writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });
@@ -363,15 +363,15 @@ test("status shows denied access together with the findings of an earlier `verif
 
 test.each([
   [
-    "today at 00:00, some last read a day ago",
-    'the range "from the start" and no age of the oldest rows',
+    "today at 00:00, some of them last read a day ago",
+    'the range "from the start", but not the age of the oldest rows',
     "2026-11-02",
     "2026-11-01T06:00:00.001Z",
     "from the start",
     undefined,
   ],
   [
-    "yesterday at 12:00, some last read 2 days ago",
+    "yesterday at 12:00, some of them last read 2 days ago",
     'the range "from the start to 2026-11-01" and the age of the oldest rows',
     "2026-11-01T12:00:00.000Z",
     "2026-10-31T06:00:00.000Z",
@@ -379,7 +379,7 @@ test.each([
     "2 days",
   ],
   [
-    "today at 05:00, some last read 2 days ago",
+    "today at 05:00, some of them last read 2 days ago",
     'the range "from the start" and the age of the oldest rows',
     "2026-11-02T05:00:00.000Z",
     "2026-10-30T18:00:00.000Z",
@@ -453,7 +453,7 @@ test("status --max-age exits with code 10 if nothing has been synced yet, even w
   expect(plain.err).toContain("No mirror yet");
 });
 
-test("status omits the less important columns in a narrow terminal, the last success first", async () => {
+test("in a narrow terminal, status omits its less important columns, starting with the last success", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-02T02:00:00.000Z" });
   writeRead(mirror, "orders", [], { at: "2026-11-02T03:00:00.000Z", remove: ["order-1"] });

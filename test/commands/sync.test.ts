@@ -25,28 +25,25 @@ test.each([
   ["opportunities", "--details"],
   ["roster", "none"],
   ["analytics-hosts", "none"],
-])(
-  "sync %s accepts these of the options that apply only to some resources: %s",
-  async (resource, accepted) => {
-    const flags = {
-      "--since": "2026-10-01",
-      "--until": "2026-10-31",
-      "--window": "5d",
-      "--audit": "1",
-      "--details": "all",
-      "--group-by": "day",
-      "--host": "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47",
-      "--per-host": null,
-    };
-    const brand = makeBrand();
-    const refused: string[] = [];
-    for (const [flag, value] of Object.entries(flags)) {
-      const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
-      if ((await brand.run(words)).code === 2) refused.push(flag);
-    }
-    expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
-  },
-);
+])("of the options that apply only to some resources, sync %s accepts %s", async (resource, accepted) => {
+  const flags = {
+    "--since": "2026-10-01",
+    "--until": "2026-10-31",
+    "--window": "5d",
+    "--audit": "1",
+    "--details": "all",
+    "--group-by": "day",
+    "--host": "3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47",
+    "--per-host": null,
+  };
+  const brand = makeBrand();
+  const refused: string[] = [];
+  for (const [flag, value] of Object.entries(flags)) {
+    const words = ["sync", resource, "--dry-run", flag, ...(value === null ? [] : [value])];
+    if ((await brand.run(words)).code === 2) refused.push(flag);
+  }
+  expect(refused).toEqual(Object.keys(flags).filter((flag) => !accepted.split(" ").includes(flag)));
+});
 
 test("sync reads the key file only once, so that it can be a pipe", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 3, day) });
@@ -77,7 +74,7 @@ test.each([
   ],
   ["sync orders --full --audit 0", 100, "of all dates", undefined],
 ])(
-  "of 100 orders, one per day, a second sync with `%s` re-reads %i: orders %s",
+  "if there are 100 orders, one per day, a second `%s` re-reads %i orders: those %s",
   async (command, rows, _range, start) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 100, day) });
     await brand.run("sync orders");
@@ -132,7 +129,7 @@ test.each([
   ["sync opportunities --full", 5],
   ["sync opportunities --full --details none", 0],
 ])(
-  "of five opportunities, one of which has ended, a second `%s` re-reads the details of %i",
+  "if there are five opportunities, one of which has ended, a second `%s` re-reads the details of %i of them",
   async (command, count) => {
     const brand = makeBrand({ history: 10, listLimit: 5 });
     const countDetails = async (command: string) => {
@@ -178,7 +175,7 @@ test("sync --dry-run prints the steps, the skipped resources, and the estimated 
   expect((await brand.run("sync orders --dry-run")).code).toBe(5);
 });
 
-test("sync fails if the key has no scopes, and prints a line of JSON for each resource if --json is given", async () => {
+test("sync fails if the key has no scopes and, with --json, prints a line of JSON for each resource", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   brand.setKey({ scopes: [] });
   const none = await brand.run("sync");
@@ -192,7 +189,7 @@ test("sync fails if the key has no scopes, and prints a line of JSON for each re
   expect([lost.code, lost.err]).toEqual([8, expect.stringContaining("roster was read before")]);
 });
 
-test("--ping overrides BRANDAPI_PING, which overrides the profile's ping URL, and --all-profiles pings the profile's URL, too", async () => {
+test("--ping overrides BRANDAPI_PING, which overrides the profile's ping URL, and --all-profiles pings both URLs", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   await brand.run("login --ping https://hc.example/profile", { stdin: brand.key });
   const ping = async (command: string, variable = "") => {

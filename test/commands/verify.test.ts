@@ -98,7 +98,7 @@ test.each([
   expect([code, err, requests]).toEqual([2, expect.stringContaining(message), []]);
 });
 
-/** A brand with one order per day in August to November, which has been synced. August was read last. */
+/** A synced brand with one order per day from August to November. August was read last. */
 async function syncedBrand(): Promise<TestBrand> {
   const brand = makeBrand({
     orders: ordersBefore(noon - hour, 100, day),
@@ -110,7 +110,7 @@ async function syncedBrand(): Promise<TestBrand> {
   return brand;
 }
 
-test("verify prints adjacent months with the same result on one line, with the time when their oldest record was read", async () => {
+test("verify prints adjacent months with the same result on one line, with the time of the oldest read", async () => {
   const brand = await syncedBrand();
   const agree = "daily totals and counts agree (all, cancelled, refunded); read since 2026-11-21";
   expect((await brand.run("verify orders")).out).toContain(

@@ -85,7 +85,7 @@ test("a command with --key-file ~/key exits with code 3 if there is no home dire
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("a key that was passed as an argument is not printed, even if the key file with that key is rejected", async () => {
+test("a key that was passed as an argument is not printed, even if the key file that contains it is rejected", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });
@@ -134,7 +134,7 @@ test.each([
   ["an option with spaces", ["sync", "orders", `--${words}`]],
   ["the value of --until", ["sync", "orders", `--until=${words}`, "--verbose"]],
 ])(
-  "a text of more than 40 characters, which could be a key, is not printed if it is passed as %s",
+  "a string of more than 40 characters, which could be a key, is not printed if it is passed as %s",
   async (_, argv) => {
     const { code, out, err } = await brandapi(argv);
     expect([2, 3]).toContain(code);

@@ -97,7 +97,7 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
-test("after the settings have been read, their key is redacted in all output", () => {
+test("once the settings have been read, the key in them is redacted in all output", () => {
   const deps = world({ env: { BRANDAPI_KEY: " brk_a\n" } });
   readSettings({}, deps);
   expect([...deps.apiKeys]).toEqual(["brk_a"]);
@@ -184,7 +184,7 @@ test("a profile provides the brand, the ping URL and the omitted fields, but no 
   expect(readSettings({ db: "other.sqlite" }, deps).brand).toBeUndefined();
 });
 
-test("a profile name that resembles a stored one is rejected, except for login or if its mirror exists", async () => {
+test("a profile name that resembles a stored one is rejected unless the command is login or the profile's mirror exists", async () => {
   const deps = world({ config: JSON.stringify({ profiles: { acme: { key: "brk_a" } } }) });
   const mistyped = { profile: "acmee" };
   expect(failure(mistyped, deps)).toMatchObject({
@@ -310,7 +310,7 @@ test.each([
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v1/orders", "does not end in /api/brand/v1"],
-])("the base URL %s is rejected with exit code 3: it %s", async (baseUrl, message) => {
+])("the base URL `%s` is rejected with exit code 3 because it %s", async (baseUrl, message) => {
   const error = failure({ baseUrl }, world());
   expect(error.exitCode).toBe(3);
   expect(error.message).toContain(`The base URL from --base-url ${message}`);
@@ -324,7 +324,7 @@ test.each([
   ["http://127.9.9.9/api/brand/v1", "http://127.9.9.9/api/brand/v1"],
   ["http://[::1]:4010/api/brand/v1", "http://[::1]:4010/api/brand/v1"],
   ["http://localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
-])("the base URL %s is normalized to %s", async (baseUrl, expected) => {
+])("the base URL `%s` is normalized to `%s`", async (baseUrl, expected) => {
   expect(readSettings({ baseUrl }, world()).baseUrl).toBe(expected);
 });
 
@@ -375,7 +375,7 @@ test("a key file that other users can read is rejected, and the hint contains th
   expect(readSettings({ keyFile: "my key" }, deps).key).toBe("brk_a");
 });
 
-test("a key file is rejected if its group or other users have any permission, except on Windows", async () => {
+test("except on Windows, a key file is rejected if its group or other users have any permissions", async () => {
   const deps = world();
   const path = write(join(deps.home, "key"), "brk_a");
   for (const mode of [0o610, 0o620, 0o640, 0o601, 0o602, 0o604]) {
@@ -479,7 +479,7 @@ test("a stored key is sent only to the origin for which it was stored", async ()
   expect(readSettings({ baseUrl: url("other") }, world({ config: invalid })).key).toBeUndefined();
 });
 
-test("login stores profiles in a config file that only its owner can read, and keeps the other fields of the file", async () => {
+test("login stores profiles in a config file that only its owner can read, and keeps the file's other fields", async () => {
   const stored = { a: { key: "brk_a", color: "red" }, b: { baseUrl: url("b") } };
   const deps = world({ config: JSON.stringify({ comment: "mine", profiles: { old: {} } }), mode: 0o644 });
   await writeProfiles(new Map(Object.entries(stored)), deps);
@@ -499,7 +499,7 @@ test.each([
   `{"profiles": {"default": {"key": "brk_secret", "db": 5}}}`,
   `{"profiles": {"default": {"brk_a_secret_that_was_pasted_as_a_field_name": 5}}}`,
 ])(
-  "the config file `%s` is rejected with an error that contains its path, but not its content",
+  "a config file with the content `%s` is rejected with an error that contains its path, but not its content",
   async (config) => {
     const deps = world({ config });
     const error = failure({}, deps);
@@ -560,7 +560,7 @@ test.each([
   ["http//localhost:4010/api/brand/v1", "http://localhost:4010/api/brand/v1"],
   ["http://api.example/api/brand/v1", "https://api.example/api/brand/v1"],
   ["https://api.example/api/brand/v2", "https://api.example/api/brand/v1"],
-])("the hint for the base URL %s suggests %s, which is accepted", async (baseUrl, meant) => {
+])("the hint for the base URL `%s` suggests `%s`, which is accepted", async (baseUrl, meant) => {
   expect(failure({ baseUrl }, world()).hint).toBe(`did you mean ${meant}?`);
   expect(readSettings({ baseUrl: meant }, world()).baseUrl).toBe(meant);
 });
@@ -597,7 +597,7 @@ test("a flag overrides an environment variable whose value is in quotation marks
   expect(readSettings({ profile: "acme" }, world({ env: quoted })).profile).toBe("acme");
 });
 
-test("the error for a config file that is not JSON contains the line and the fault, but not the text", async () => {
+test("the error for a config file that is not JSON contains the line number and the syntax error, but none of the file's text", async () => {
   const config = '{\n  "profiles": {\n    "a": {"key": "brk_secret",}\n  }\n}';
   const error = failure({}, world({ config }));
   expect(error).toMatchObject({
@@ -607,7 +607,7 @@ test("the error for a config file that is not JSON contains the line and the fau
   expect(`${error.message}${error.hint}`).not.toMatch(/brk_|delete/);
 });
 
-test("the error for a base URL without a scheme contains the URL unless it could be a key or contain a password", async () => {
+test("the error for a base URL without a scheme contains the URL unless the URL could be a key or contains a password", async () => {
   const address = failure({ baseUrl: "api.example/api/brand/v1" }, world());
   expect(address.message).toContain("does not start with https://: api.example/api/brand/v1.");
   const long = failure({ baseUrl: `${"eu.".repeat(20)}example/api/brand/v1` }, world());
@@ -627,7 +627,7 @@ test("commands print a note about environment variables whose names resemble the
     BRANDAPI_PROFIL: "acme",
     BRANDAPI_OTHER: "x",
   };
-  // A variable is not reported if its value is passed as a flag, because a script may use such a variable for that.
+  // A variable is not reported if its value is passed as a flag, because a script may have set the variable for that flag.
   const scripted = { ...brand.env, BRANDAPI_MIRROR: brand.db, BRANDAPI_DB: "" };
   expect((await brand.run(["sync", "roster", "--db", brand.db], { env: scripted })).err).not.toContain(
     "not used",
@@ -661,7 +661,7 @@ test.each([
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
-test("the hint for an unknown profile field is to remove it if the name resembles no known field or is `rate_limit`", () => {
+test("the hint for an unknown profile field suggests removing it if its name is `rate_limit` or resembles no known field", () => {
   expect(unknownFieldHint("color")).toBe("remove it");
   for (const written of ["rate_limit", "rateLimit"])
     expect(unknownFieldHint(written)).toContain("remove it, and use `--rate-limit`");
@@ -707,7 +707,7 @@ test.each(["'brk_a'", '"brk_a"', "'brk_a", "brk_a'"])(
   },
 );
 
-test("the error for a missing base URL names a misspelled field of the profile", async () => {
+test("the error for a missing base URL names a misspelled field in the profile", async () => {
   const config = JSON.stringify({ profiles: { default: { base_ur: url("a"), key: "brk_a" } } });
   const deps = world({ config });
   expect(() => requireCredentials(readSettings({}, deps), deps)).toThrow(
@@ -789,7 +789,7 @@ test.each([
   );
 });
 
-test("a profile that is not stored is reported as unknown only if others are stored and its name is not `default`", async () => {
+test("a profile that is not stored is reported as unknown only if other profiles are stored and its name is not `default`", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("a") } } });
   const env = { BRANDAPI_CONFIG_DIR: "~/.config/brandapi" };
   const messageFor = (profile: string) => {

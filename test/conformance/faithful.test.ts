@@ -39,7 +39,7 @@ test("an export after one sync contains all records as the API returns them, and
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables, the list and field that their rows come from, and the columns that identify the parent record. */
+/** The child tables, the list and field from which each gets its rows, and the columns that identify the parent record. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],
@@ -131,7 +131,7 @@ test.each([
   ["unpaginated", "string", "complete"],
   ["unpaginated", "number", "complete"],
 ] as const)(
-  "%s gifts, codes and surveys with a %s as their ID are stored completely, and a second sync adds no records",
+  "%s gifts, codes and surveys whose IDs are of type %s are stored completely, and a second sync adds no records",
   async (_, kind, undocumentedLists) => {
     const brand = makeBrand({ history: 10, variants: { undocumentedLists } });
     const { data } = brand;
@@ -142,7 +142,7 @@ test.each([
     for (const rows of [64, 0]) {
       const { code, requests } = await brand.run("sync gifts codes surveys");
       expect(code).toBe(0);
-      // Unpaginated lists reject the parameter `page` with status 400.
+      // Unpaginated lists reject the `page` parameter with status 400.
       expect(requests.filter(({ status }) => ![200, 400].includes(status))).toEqual([]);
       expect(brand.lastRun("gifts").rows_new).toBe(rows);
     }

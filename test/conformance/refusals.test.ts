@@ -5,7 +5,7 @@ import { makeBrand } from "../support/brand.js";
 import { day, noon } from "../support/records.js";
 
 test.each(scopes)(
-  "a sync with an API key limited to the scope %s reads that scope's resources and lists the others as skipped",
+  "a sync with an API key limited to the %s scope reads that scope's resources and lists the others as skipped",
   async (scope) => {
     const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.setKey({ scopes: [scope] });

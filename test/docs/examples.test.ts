@@ -60,7 +60,7 @@ test.each(sandboxLines)("the help example `%s` starts a server, which stops on S
   expect(code, err).toBe(130);
 });
 
-test("every help example of the demo command is run by the tests for demo, with fewer orders", () => {
+test("the tests for demo run every example in demo's help, but with fewer orders", () => {
   const demoLines = examples.filter(({ command }) => command === "demo").map(({ line }) => line);
   expect(demoLines).toEqual([
     "brandapi demo",

@@ -1,5 +1,5 @@
 /**
- * Returns the arguments of each `brandapi` call in a shell line, without quotes and redirections. Ignores other
+ * Returns the arguments of each `brandapi` call in a shell line, without quotes or redirections. Ignores other
  * commands.
  */
 export function brandapiCalls(line: string): string[][] {
@@ -8,7 +8,7 @@ export function brandapiCalls(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-/** Returns the command lines in a code block, which start with `$`. Joins continuation lines. */
+/** Returns a code block's command lines, which start with `$`. Joins continuation lines. */
 export function typedLines(block: string): string[] {
   return block
     .replaceAll("\\\n", " ")

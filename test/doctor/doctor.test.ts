@@ -90,7 +90,7 @@ test.each([
   ["the mirror's folder is missing", { env: { BRANDAPI_DB: "gone/m.sqlite" } }, 3, "settings", "mkdir -p"],
   ["the API rejects the key", { fetch: apiOf({ status: 401 }) }, 4, "key", "BRANDAPI_KEY"],
 ] as const)(
-  "if %s, doctor reports the failure and skips the checks that depend on it",
+  "if %s, doctor reports the failed check and skips the checks that depend on it",
   async (_, options, exit, check, hint) => {
     const { code, of, lines } = await doctor(options);
     expect(code).toBe(exit);
@@ -272,7 +272,7 @@ test("doctor exits with code 3 if the key and the profile belong to different br
   expect([code, of("key")?.text]).toEqual([3, expect.stringContaining("another brand, Basalt (b2)")]);
 });
 
-test("doctor hides the key in the text of an error", async () => {
+test("doctor hides the key in error messages", async () => {
   const fetch = () => Promise.reject(new Error("invalid header: Bearer brk_test"));
   const { code, of } = await doctor({ fetch });
   expect([code, of("key")?.text]).toEqual([1, expect.stringContaining("Bearer [key hidden]")]);
@@ -314,7 +314,7 @@ test("doctor exits with code 3 if the key and the mirror belong to different bra
   expect([ran.code, ran.out]).toEqual([3, expect.stringContaining("belongs to another brand")]);
 });
 
-test("doctor lists mirrors that a restore replaced, with the command that deletes them", async () => {
+test("doctor lists the mirrors that were replaced by a restore, and prints the command that deletes them", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const old = ["1764", "1763", "1765"].map((time) => `${mirror.path}.before-${time}`);
@@ -336,15 +336,15 @@ test("doctor lists mirrors that a restore replaced, with the command that delete
 });
 
 test.each([
-  ["enough", "500 MB", "a mirror of 50 MB", 500e6, 50e6],
-  ["too little", "150 MB", "a mirror of 1 MB", 150e6, 1e6],
-  ["too little", "3 GB", "a mirror of 2 GB", 3e9, 2e9],
-  ["enough", "4 GB", "a mirror of 2 GB", 4e9, 2e9],
-  ["too little", "1 byte less than 4 GB", "a mirror of 2 GB", 4e9 - 1, 2e9],
+  ["enough", "500 MB", "a 50 MB mirror", 500e6, 50e6],
+  ["too little", "150 MB", "a 1 MB mirror", 150e6, 1e6],
+  ["too little", "3 GB", "a 2 GB mirror", 3e9, 2e9],
+  ["enough", "4 GB", "a 2 GB mirror", 4e9, 2e9],
+  ["too little", "1 byte less than 4 GB", "a 2 GB mirror", 4e9 - 1, 2e9],
   ["enough", "200 MiB", "an empty mirror", 209_715_200, 0],
   ["too little", "1 byte less than 200 MiB", "an empty mirror", 209_715_199, 0],
 ] as const)(
-  "doctor reports %s free space if the disk has %s for %s",
+  "doctor reports %s free space if the disk has %s free for %s",
   (space, _free, _mirror, freeBytes, mirrorBytes) => {
     const { text, hint } = checkFreeSpace({ freeBytes, mirrorBytes });
     const isFull = space === "too little";

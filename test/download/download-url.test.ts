@@ -19,7 +19,7 @@ test.each([
   [base, "https://files.example/a?signature=s3cret"],
   ["http://127.0.0.1:4010/api/brand/v1", "http://127.0.0.1:9000/a?signature=s3cret"],
   ["http://localhost:4010/api/brand/v1", "http://[::1]:9000/a"],
-])("an API at %s may return the download URL %s", (baseUrl, url) => {
+])("an API at %s is allowed to return the download URL %s", (baseUrl, url) => {
   expect(parseFileUrl(url, baseUrl)).toBeInstanceOf(URL);
 });
 

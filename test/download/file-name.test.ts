@@ -100,7 +100,7 @@ const nameTitle = (filename: string | null) =>
   filename ? `the name ${visible(filename)}` : filename === "" ? "an empty name" : "no name";
 
 test.each(names.map(([filename, expected]) => [nameTitle(filename), expected, filename] as const))(
-  "a library file with %s is named %j on disk",
+  "a library file with %s is saved as %j",
   (_, expected, filename) => {
     expect(nameFor({ filename })).toBe(prefix + expected);
   },
@@ -121,7 +121,7 @@ test("a long file name is truncated at a character boundary and keeps its extens
   );
 });
 
-test("in the name of a downloaded file, an ID of more than 64 characters is truncated and gets a hash", () => {
+test("in a downloaded file's name, an ID of more than 64 characters is truncated and followed by a hash", () => {
   const longest = "x".repeat(64);
   expect(nameFor({ id: longest })).toBe(`2026-03-04_${longest}_reel final.mp4`);
   expect(nameFor({ id: `${longest}y` })).toMatch(/^2026-03-04_x{64}-[0-9a-f]{12}_reel final\.mp4$/);
@@ -137,7 +137,7 @@ test.each([
   ["audio/mp4", ".m4a"],
   ["audio/wav", ".wav"],
   ["application/gz", ".gz"],
-])("a downloaded file of the type %s without a name gets the extension %s", (mimeType, extension) => {
+])("a downloaded file of type %s without a name gets the extension %s", (mimeType, extension) => {
   expect(nameFor({ filename: null, mimeType })).toBe(`${prefix}file${extension}`);
 });
 
@@ -164,7 +164,7 @@ test.each([
   },
 );
 
-test("the date in the name of a downloaded file is the UTC day, or `undated` if the date cannot be parsed", () => {
+test("a downloaded file's name starts with its date in UTC, or with `undated` if the date cannot be parsed", () => {
   expect(nameFor({ createdAt: "2026-03-05T01:00:00+02:00" })).toMatch(/^2026-03-04_/);
   expect(nameFor({ createdAt: "../.." })).toMatch(/^undated_/);
 });

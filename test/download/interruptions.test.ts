@@ -165,7 +165,7 @@ test("a partial file that is identified by its modification time is resumed by t
   expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
-test("a retry resumes after the bytes that the previous attempt received, or at the first byte if that attempt received none", async () => {
+test("a retry resumes after the bytes that the previous attempt received, or starts at the first byte if that attempt received none", async () => {
   const brand = await brandWithFiles({ a: big });
   const headers = { etag: etagOf("a"), "content-length": String(size) };
   const bytes = (count: number) => fileBytes("a", 0, count);
@@ -279,7 +279,7 @@ test("a download follows up to three redirects to https URLs without sending the
     return async (url, init) => {
       if (!String(url).includes("/files/") && !String(url).includes("/hop/"))
         return await brand.fetch(url, init);
-      // The connection of a redirect is closed.
+      // The connection that returned the redirect is closed.
       expect(redirect?.aborted).not.toBe(false);
       redirect = init?.signal;
       requests.push({ url: String(url), headers: new Headers(init?.headers) });
@@ -326,7 +326,7 @@ test.each([
   ["on average 1 and 5 seconds", 0.5, [1_000, 5_000]],
   ["at most 1.5 and 7.5 seconds", 1, [1_500, 7_500]],
 ])(
-  "before the two retries, a download waits %s, and requests a new signed URL",
+  "before its two retries, a download waits %s, and requests a new signed URL for each",
   async (_, number, expected) => {
     const brand = await brandWithFiles({ a: {} });
     const requests = failFileRequests(brand, (_, count) =>
@@ -366,7 +366,7 @@ test("a file whose last download attempt is interrupted by Ctrl-C does not count
   expect([run.code, run.files]).toEqual([130, []]);
 });
 
-test("a download obeys the file host's `Retry-After` up to `--max-wait`", async () => {
+test("a download honors the file host's `Retry-After` up to `--max-wait`", async () => {
   const waited = async (seconds: string) => {
     const brand = await brandWithFiles({ a: {} });
     failFileRequests(brand, (_, count) =>
@@ -441,7 +441,7 @@ test.each<[string, string, Fault, string]>([
 
 const minute = 60_000;
 
-/** Transfers a file from a file host whose responses are given by `fetch`. Records the timeouts that were started. */
+/** Transfers a file from a file host that is simulated by `fetch`. Records the timeouts that were started. */
 async function transferFrom(
   fetch: () => Promise<HttpResponse>,
   { size, onTimer = () => {} }: { size: number | null; onTimer?: (call: () => void) => unknown },
@@ -472,7 +472,7 @@ async function transferFrom(
     (error: DownloadFailure) => error,
   );
   await part.close();
-  // Neither a timer nor a connection remains.
+  // No timer is running, and no connection is open.
   expect([running, signal?.aborted]).toEqual([0, true]);
   return { error, timeouts, bytesWritten: part.bytesWritten };
 }
@@ -484,7 +484,7 @@ const respondWith =
 
 test.each<[string, () => Promise<HttpResponse>]>([
   ["no response", () => new Promise(() => {})],
-  ["no more of the body", respondWith({}, new ReadableStream())],
+  ["only the start of the body", respondWith({}, new ReadableStream())],
 ])("a download is aborted after a timeout if the file host sends %s", async (_, fetch) => {
   const { error } = await transferFrom(fetch, { size: 64_000_000, onTimer: setImmediate });
   expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining("timed out") });
@@ -505,7 +505,7 @@ test.each([
     [minute + 1_000_000],
   ],
   ["a day if the size is unknown", null, {}, [24 * 60 * minute]],
-])("the timeout of a download is %s", async (_, size, headers: Record<string, string>, expected) => {
+])("a download's timeout is %s", async (_, size, headers: Record<string, string>, expected) => {
   expect((await transferFrom(respondWith(headers), { size })).timeouts).toEqual(expected);
 });
 
@@ -537,14 +537,14 @@ test.each([
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test("a file whose size nobody reports is rejected as soon as more than 16 GiB have been received", async () => {
+test("a file whose size neither the library nor the file host reports is rejected after more than 16 GiB", async () => {
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });
   expect(error).toMatchObject({ kind: "permanent", message: expect.stringContaining("it is larger than") });
 });
 
-test("a file that is longer than its Content-Length is downloaded from the start again", async () => {
+test("a file that is longer than its Content-Length is downloaded again from the start", async () => {
   const headers = new Headers({ "content-length": "4", etag: '"v1"' });
   const response = { status: 200, headers, body: Readable.from([Buffer.from("1234"), Buffer.from("5")]) };
   const { error } = await transferFrom(async () => response, { size: 4 });
@@ -570,20 +570,20 @@ test.each([
   [401, "is retried with a new download URL", "retryable"],
   [403, "is retried with a new download URL", "retryable"],
   [410, "is retried with a new download URL", "retryable"],
-  [404, "means that the file is missing", "missing"],
+  [404, "is not retried, and the file is reported as missing", "missing"],
   [202, "is not retried", "permanent"],
   [400, "is not retried", "permanent"],
   [405, "is not retried", "permanent"],
-  [408, "means that the file host is unavailable", "unavailable"],
-  [429, "means that the file host is unavailable", "unavailable"],
-  [500, "means that the file host is unavailable", "unavailable"],
-  [503, "means that the file host is unavailable", "unavailable"],
+  [408, "is retried and, if every attempt fails, counted as an outage of the file host", "unavailable"],
+  [429, "is retried and, if every attempt fails, counted as an outage of the file host", "unavailable"],
+  [500, "is retried and, if every attempt fails, counted as an outage of the file host", "unavailable"],
+  [503, "is retried and, if every attempt fails, counted as an outage of the file host", "unavailable"],
 ])("HTTP %i from the file host %s", async (status, _, kind) => {
   const { error } = await transferFrom(respondWith({}, null, status), { size: 1 });
   expect(error).toMatchObject({ kind, retryAfterMs: undefined });
 });
 
-test("the wait before the next download attempt follows a Retry-After in seconds, but not one that is a date", async () => {
+test("the next download attempt waits for a Retry-After in seconds, but ignores a Retry-After that is a date", async () => {
   const waitFor = async (header: string) => {
     const { error } = await transferFrom(respondWith({ "retry-after": header }, null, 503), { size: 1 });
     return (error as DownloadFailure).retryAfterMs;
@@ -615,7 +615,7 @@ test("a download run ends after a few failed files if the file host is down", as
   expect(listFolder(brand)).toEqual([]);
 });
 
-test("errors of the file host do not end a download run if other files succeed in between", async () => {
+test("errors from the file host do not end a download run if other files succeed in between", async () => {
   const ids = Array.from({ length: 9 }, (_, n) => `f${n}`);
   const brand = await brandWithFiles(Object.fromEntries(ids.map((id) => [id, {}])));
   let resets = 0;
@@ -661,7 +661,7 @@ test("if the API rejects the request for a file's download URL, only that file f
   expect(run.err).not.toContain("sync content");
 });
 
-test("the error for a key without the scope `content:read` names the scope", async () => {
+test("the error for a key without the `content:read` scope names the scope", async () => {
   const brand = await brandWithFiles({ a: {} });
   brand.setKey({ scopes: ["roster:read"] });
   expect(await download(brand)).toMatchObject({ code: 5, err: expect.stringContaining("content:read") });

@@ -68,7 +68,7 @@ const attributes = fc.dictionary(
   { minKeys: 5, maxKeys: 40 },
 );
 
-/** Stores surveys that have these attributes, and checks every way to read them. */
+/** Stores surveys with the given attributes, and checks every way to read them. */
 async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
   const mirror = await makeMirror();
   const records = surveys.map((survey, n) => ({ ...survey, id: `s${n}` }));
@@ -145,7 +145,7 @@ test.each([
   await checkAttributes([record(0), record(1), record(2)]);
 });
 
-test("every format exports undocumented attributes, regardless of their names and scalar values", async () => {
+test("every format exports undocumented attributes with arbitrary names and scalar values", async () => {
   const surveys = fc.array(attributes, { minLength: 2, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(surveys, (records) => checkAttributes(records as JsonObject[])),
@@ -153,7 +153,7 @@ test("every format exports undocumented attributes, regardless of their names an
   );
 });
 
-test("an upgrade renames a column named `true` and keeps its values", async () => {
+test("migrating a mirror renames a column named `true` and keeps its values", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [{ id: "a", true: 5, other: 1 }], { whole: true });
   mirror.db.exec(`ALTER TABLE surveys RENAME COLUMN true_2 TO "true";

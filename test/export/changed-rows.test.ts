@@ -30,7 +30,7 @@ function removedItemsIn(mirror: Mirror, after: Bookmark) {
 
 const items = (...titles: string[]): JsonObject => ({ line_items: titles.map((title) => ({ title })) });
 
-test("a Singer bookmark is accepted only by the mirror that contains the sync run in it, even if that run was still in progress", async () => {
+test("a Singer bookmark is accepted only by the mirror that contains the bookmark's sync run, even if that run was still in progress", async () => {
   const mirror = await makeMirror();
   expect(readBookmark(mirror)).toEqual({ run: null, record_id: 0, version_id: 0 });
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
@@ -117,7 +117,7 @@ test("a Singer export reads list items that existed at the bookmark and have bee
   ]);
 });
 
-test("a Singer export finds no removed list items in a value that was not a list or in a table without lists", async () => {
+test("a Singer export finds no removed list items if the old value was not a list or the table has no lists", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { line_items: { a: 1 } })], { at: at(1) });
   const bookmark = readBookmark(mirror);

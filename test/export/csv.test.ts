@@ -134,7 +134,7 @@ test.each([100_082_959_399.35, 10_037_363_522.922, -1_020_735_201.2525, 999_999_
   },
 );
 
-test("a CSV export leaves formulas unchanged, and prints a single warning with their number", async () => {
+test("a CSV export leaves formulas unchanged, and prints a single warning with the number of formulas", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [
     anOrder(1, { order_number: "=1+1", currency: " @x", total_amount: -5, external_order_id: "-5.00" }),
@@ -183,7 +183,7 @@ const formulas: readonly [text: string, safe: string][] = [
 ];
 
 test.each(formulas.map(([text, safe]) => [visible(text), text, safe]))(
-  "--excel changes %s so that no spreadsheet reads a formula from it, whichever delimiter the spreadsheet expects",
+  "--excel changes %s so that no spreadsheet finds a formula in it, whichever delimiter the spreadsheet expects",
   (_, text, safe) => {
     expect(neutralizeFormulas(text)).toBe(safe);
   },
@@ -266,7 +266,7 @@ test.each(
     ([options, value, type, text]) => [options, visible(value), type, visible(text), value, text] as const,
   ),
 )(
-  "a CSV export %s writes %s from a column of the type `%s` as %s",
+  "a CSV export %s writes %s from a column of type `%s` as %s",
   (options, _value, type, _text, value, text) => {
     expect(cellOf(value, type, cellOptions[options])).toBe(text);
   },

@@ -122,7 +122,7 @@ test("an unreadable date is exported as text and does not match any month or dat
   expect(months).toEqual([expect.objectContaining({ month: null, orders: unreadable.length })]);
 });
 
-test("a Delta export writes orders with unreadable dates to a file outside the folders for months", async () => {
+test("a Delta export writes orders with unreadable dates to a file outside the month folders", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "soon", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();
@@ -138,7 +138,7 @@ test("a Delta export writes orders with unreadable dates to a file outside the f
   expect((await run("export", "orders")).err).not.toContain("version 1");
 });
 
-test("the view content_by_host compares times in UTC to determine a host's newest file", async () => {
+test("the content_by_host view compares times in UTC to determine a host's newest file", async () => {
   const mirror = await makeMirror();
   const file = (id: string, created_at: string) => ({ id, source: "upload", host: { id: "h" }, created_at });
   writeRead(mirror, "content", [
@@ -187,7 +187,7 @@ test.each([
   expect(fileName(file, new Set())).toMatch(new RegExp(`^${start}_`));
 });
 
-test("an upgrade of a mirror recomputes the derived dates of all records and of their earlier versions", async () => {
+test("migrating a mirror recomputes the derived dates of all records and their earlier versions", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   const changed = ["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"].map((order_date, n) =>
     anOrder(n, { order_date, total_amount: 2 }),

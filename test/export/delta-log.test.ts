@@ -223,7 +223,7 @@ test("a Delta checkpoint contains the files removed during the retention period,
   expect([...(await readDeltaLog(folder)).files.keys()]).toEqual(["c", "d"]);
 });
 
-test("the file `_last_checkpoint` refers to a Delta checkpoint only after the checkpoint has been written completely", async () => {
+test("`_last_checkpoint` refers to a Delta checkpoint only after the checkpoint has been fully written", async () => {
   const folder = makeTable([commit("fern"), schema("month")]);
   const names: string[] = [];
   const runGracefully = async <T>(work: () => Promise<T>): Promise<T> => {

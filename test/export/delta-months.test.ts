@@ -62,7 +62,7 @@ test.each([
   },
 );
 
-test("a Delta version of a view counts as verified, up to the oldest sync, only if all resources in the view are verified", async () => {
+test("a Delta version of a view is verified only if all of the view's resources are, and only up to their oldest sync", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
@@ -244,8 +244,8 @@ test.each([
     ],
     "row 3 is missing",
   ],
-  ["one row less", "an excess row in the file", [["a", 1, "m"]], "has more than 1 rows"],
-  ["no rows", "an excess row in the file", [], "has more than 0 rows"],
+  ["one row fewer", "an extra row in the file", [["a", 1, "m"]], "has more than 1 rows"],
+  ["no rows", "an extra row in the file", [], "has more than 0 rows"],
 ] as const)(
   "comparing a Delta file with a mirror that has %s finds %s",
   async (_difference, _finding, rows, result) => {

@@ -105,7 +105,7 @@ const values = [
 ] as const;
 
 test.each(values.map(([value, type, json]) => [String(value), type, json, value] as const))(
-  "a JSON export writes the stored value `%s` of a column of the type `%s` as `%s`",
+  "a JSON export writes the stored value `%s` of a column of type `%s` as `%s`",
   (_, type, json, value) => {
     const columns = [{ name: 'a"b', type, about: "" }];
     const source = { name: "t", columns, batches: () => [[[value]]] };

@@ -219,7 +219,7 @@ const columns = [
 const listOf = (values: readonly RowValue[]) => values.map(visible).join(", ");
 
 test.each(columns.map(([type, values, stored]) => [type, listOf(values), stored, values] as const))(
-  "a Parquet export of a column of the type `%s` with the values %s uses the Parquet type %s",
+  "a Parquet export of a column of type `%s` with the values %s uses the Parquet type %s",
   (type, _, stored, values) => {
     expect(storedType(type, values).delta).toBe(stored);
   },
@@ -244,7 +244,7 @@ test.each(
     return [current, change, listOf(values), type, values, stored] as const;
   }),
 )(
-  "a Delta column of the type `%s` %s if an export adds %s from a column of the type `%s`",
+  "a Delta column of type `%s` %s if an export adds %s from a column of type `%s`",
   (current, _change, _values, type, values, stored) => {
     expect(storedType(type, values, current).delta).toBe(stored);
   },
@@ -278,7 +278,7 @@ test.each(
     return [visible(value), name, visible(stored), visible(text), value, stored, text] as const;
   }),
 )(
-  "a Parquet file stores %s in a %s column as %s, and a conversion of the column to text writes %s",
+  "a Parquet file stores %s in a %s column as %s, and converts it to text as %s",
   (_value, name, _stored, _text, value, stored, text) => {
     const type = typeOfDelta(name);
     expect(type.convert(value)).toBe(stored);

@@ -176,7 +176,7 @@ const invalidConditions = [
 
 test.each(
   invalidConditions.map(([condition, why]) => {
-    return [condition === "" ? "an empty text" : `\`${condition}\``, condition, why] as const;
+    return [condition === "" ? "an empty string" : `\`${condition}\``, condition, why] as const;
   }),
 )("export rejects %s as a --where condition", async (_, condition, why) => {
   const mirror = await makeMirror();

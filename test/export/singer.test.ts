@@ -188,7 +188,7 @@ test.each([
   ["json", "string"],
   ["any", "string"],
 ] as const)(
-  "a Singer schema declares a column of the type `%s` as the JSON type %s",
+  "a Singer schema declares a column of type `%s` as the JSON type %s",
   (type, jsonType, format?) => {
     const more = format ? { format } : {};
     expect(singerSchema(type, false)).toEqual({ type: ["null", jsonType], ...more });
@@ -211,7 +211,7 @@ test.each([
   ["number", 0, 0],
   ["any", 7, "7"],
   ["json", "[7]", "[7]"],
-] as const)("a Singer export of a column of the type `%s` sends %j as %j", (type, value, sent) => {
+] as const)("a Singer export of a column of type `%s` sends %j as %j", (type, value, sent) => {
   expect(singerValue(value, type)).toBe(sent);
 });
 
@@ -225,7 +225,7 @@ test.each([
   ["date", "2026-02-30"],
   ["timestamp", "soon"],
 ] as const)(
-  "a Singer export of a column of the type `%s` does not send %o, which is invalid for this type",
+  "a Singer export of a column of type `%s` does not send %o, which is invalid for this type",
   (type, value) => {
     expect(singerValue(value, type)).toBeUndefined();
   },
@@ -303,7 +303,7 @@ const state = (orders: unknown) => JSON.stringify({ bookmarks: { orders } });
 
 test.each([
   ["an empty object", "{}", {}],
-  ["no bookmarks, between a space and a newline", ' {"bookmarks": {}}\n', {}],
+  ["an empty bookmarks object, surrounded by whitespace", ' {"bookmarks": {}}\n', {}],
   ["a STATE message", '{"type": "STATE", "value": {}}', {}],
   ["a bookmark", state(bookmark), { orders: bookmark }],
   ["a bookmark with an unknown field", state({ ...bookmark, more: 1 }), { orders: { ...bookmark, more: 1 } }],
@@ -314,17 +314,17 @@ test.each([
 });
 
 test.each([
-  ["a list", "[]"],
+  ["an array", "[]"],
   ["a number", "1"],
   ["truncated JSON", "{"],
   ["a RECORD message", '{"type": "RECORD", "value": {}}'],
   ["a STATE message with a number as its value", '{"type": "STATE", "value": 5}'],
   ["a start date instead of bookmarks", '{"start_date": "2026"}'],
-  ["a list of bookmarks", '{"bookmarks": []}'],
+  ["an array of bookmarks", '{"bookmarks": []}'],
   ["a number as a bookmark", '{"bookmarks": {"orders": 5}}'],
   ["a bookmark with a number as its `run`", state({ ...bookmark, run: 1 })],
   ["a bookmark with null as its `columns`", state({ ...bookmark, columns: null })],
-  ["a bookmark with a text as its `record_id`", state({ ...bookmark, record_id: "1" })],
+  ["a bookmark with a string as its `record_id`", state({ ...bookmark, record_id: "1" })],
   ["a bookmark with a fraction as its `version_id`", state({ ...bookmark, version_id: 1.5 })],
   [
     "an empty bookmark after a valid bookmark",
@@ -368,7 +368,7 @@ test.each([
   if (name === "gifts") expect(record?.record.record_key).toBe("1");
 });
 
-test("a Singer export sends the ID of each host, even if the profile omits the field `host`", async () => {
+test("a Singer export sends the ID of each host, even if the profile omits the `host` field", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => writeInfo(mirror, "omit", '["host"]'));
   writeRead(mirror, "recommendations", [{ host: { id: "h" }, products: [] }]);

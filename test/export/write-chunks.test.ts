@@ -20,7 +20,7 @@ const chunks = [
 ];
 const text = "header ü\n1\n2\n3\n4\n";
 
-test("writing an export counts the bytes, and the rows of each table", async () => {
+test("writing an export counts the bytes written and the rows in each table", async () => {
   const { output, ...counts } = await collect(chunks);
   expect(output.toString()).toBe(text);
   expect(counts).toEqual({ bytes: 18, rows: { a: 3, b: 1, c: 0 }, isCutShort: false });

@@ -99,7 +99,7 @@ const texts = [
 ] as const;
 
 test.each(texts.map(([value, type, text]) => [visible(value), type, visible(text), value, text] as const))(
-  "an XLSX export writes %s from a column of the type `%s` as the text %s",
+  "an XLSX export writes %s from a column of type `%s` as the text %s",
   (_value, type, _text, value, text) => {
     const cell = ` t="inlineStr" s="1"><is><t xml:space="preserve">${text}</t></is></c>`;
     expect(formatCell(value, { type })).toBe(cell);
@@ -119,7 +119,7 @@ test.each([
   [0, "boolean", 0, "boolean", 5],
   [1, "boolean", 1, "boolean", 5],
 ] as const)(
-  "an XLSX export writes %j from a column of the type `%s` as the number %s in a %s format",
+  "an XLSX export writes %j from a column of type `%s` as the number %s in a %s format",
   (value, type, number, _, style) => {
     expect(formatCell(value, { type })).toBe(` s="${style}"><v>${number}</v></c>`);
   },

@@ -50,7 +50,7 @@ const temporary: [name: string, fault: Fault, message: string, code: number][] =
 ];
 
 test.each(temporary)(
-  "if %s for one request, a sync retries the request once and completes",
+  "if one request fails because %s, a sync retries the request once and completes",
   async (_, fault) => {
     const brand = makeBrand({ orders });
     brand.once(
@@ -64,7 +64,7 @@ test.each(temporary)(
 );
 
 test.each(temporary)(
-  "if %s for longer than --max-wait, a sync gives up but keeps the pages it has already read",
+  "if requests fail for longer than --max-wait because %s, a sync gives up but keeps the pages it has already read",
   async (_, fault, message, code) => {
     const brand = brandWith(fault);
     const begun = brand.now();

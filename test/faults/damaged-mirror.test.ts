@@ -60,7 +60,7 @@ test("if the mirror is damaged, sync names the last backup and exits with code 3
 test("doctor names the last backup even if the damage makes SQLite's integrity check fail", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
-  // The page of a table is marked as the page of an index.
+  // A table's page is marked as an index page.
   damage(brand.db, "record_versions", Buffer.from([2]));
   const { code, out } = await brand.run("doctor");
   expect([code, out]).toEqual([3, expect.stringContaining(`brandapi backup --restore ${path}\``)]);
@@ -75,7 +75,7 @@ test("sync suggests --full if the mirror is damaged and has no backup", async ()
 });
 
 test.each(["mirror_info", "sqlite_schema"])(
-  "sync names the newest backup in the default folder even if the mirror's table %s is damaged",
+  "sync names the newest backup in the default folder even if the mirror's %s table is damaged",
   async (table) => {
     const brand = await synced();
     const folder = join(brand.home, "backups");

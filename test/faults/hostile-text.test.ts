@@ -13,7 +13,7 @@ const texts = {
   "a character that reverses the text direction": "invoice\u202efdp.exe\u202c",
   "a NUL character": "a\u0000b",
   "half of a surrogate pair": "a\ud800b",
-  "a text of 200,000 letters": "a".repeat(200_000),
+  "a string of 200,000 letters": "a".repeat(200_000),
 };
 
 /** Returns the control characters in the output, except those that produce colors and the progress line. */
@@ -35,7 +35,7 @@ function foreignControlCharacters(printed: string): string[] {
 }
 
 test.each(Object.entries(texts))(
-  "%s in data from the API cannot control the terminal, and is exported unchanged",
+  "if data from the API contains %s, no control characters reach the terminal, and the data is exported unchanged",
   async (_, text) => {
     const host = { id: "h1", username: text, first_name: text, last_name: null, profile_photo: null };
     const brand = makeBrand({

@@ -21,7 +21,7 @@ function listTarball(): Packed {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const result: unknown = JSON.parse(text);
-  // npm 11 and older print an array; npm 12 prints an object keyed by package name.
+  // npm 11 and older print an array, but npm 12 prints an object keyed by package name.
   const [only] = Object.values(result as Record<string, Packed>);
   if (!only) throw new Error("npm pack named no package");
   return only;
@@ -66,8 +66,8 @@ test("the bin script is executable, and no dependency refers to a local folder",
 });
 
 test("npm ci compiles nothing on Node 22 and later", () => {
-  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file says that it has no install
-  // script. `npm install` removes this line from package-lock.json, so it has to be restored afterwards.
+  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file states that the package has no
+  // install script. `npm install` removes this line from package-lock.json, so it has to be restored afterwards.
   const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"));
   expect(packages["node_modules/better-sqlite3"].gypfile).toBe(false);
 });

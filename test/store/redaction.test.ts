@@ -163,7 +163,7 @@ test.each([
   ["last_name", "host.last_name"],
   ["last_name", "roster:last_name"],
   ["roster:last_name", "orders:last_name"],
-])("the field `%s` is not yet omitted if a profile omits only the field `%s`", (rule, other) => {
+])("the rule `%s` omits fields that the rule `%s` does not omit", (rule, other) => {
   expect(isImpliedBy(rule, [other])).toBe(false);
 });
 
