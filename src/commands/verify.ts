@@ -103,7 +103,7 @@ async function verifyResources(
   if (evidence && !json) deps.stdout.write(formatVariables(settings.baseUrl ?? ""));
   const verified: { resource: Resource; result: VerificationResult }[] = [];
   const results = await forEachResource(due, async (resource) => {
-    const { result, error } = await verifyResource(session, resource, repair);
+    const { result, error } = await verifyResource(session, resource, { repair });
     verified.push({ resource, result });
     // Report an outage only once, with the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)

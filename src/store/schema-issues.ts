@@ -162,7 +162,9 @@ class FieldWatch {
   #reported = 0;
 
   constructor(private readonly resource: Resource) {
-    this.#root = resource.discoversColumns ? null : toKnownObject(resource.fields, "", false);
+    this.#root = resource.discoversColumns
+      ? null
+      : toKnownObject(resource.fields, { path: "", isList: false });
   }
 
   /** Returns each unknown field only once. */
@@ -208,13 +210,16 @@ interface KnownObject {
   fields: Map<string, KnownObject | null>;
 }
 
-function toKnownObject(fields: readonly Field[], path: string, isList: boolean): KnownObject {
+function toKnownObject(
+  fields: readonly Field[],
+  { path, isList }: Pick<KnownObject, "path" | "isList">,
+): KnownObject {
   const recordFields = fields.filter((field) => field.kind !== "scalar" || field.source === "record");
   const known = recordFields.map((field): [string, KnownObject | null] => {
     const isUnchecked = field.kind === "scalar" || (field.kind === "list" && field.discoversColumns);
     if (isUnchecked) return [field.name, null];
     const fieldPath = path === "" ? field.name : `${path}.${field.name}`;
-    return [field.name, toKnownObject(field.fields, fieldPath, field.kind === "list")];
+    return [field.name, toKnownObject(field.fields, { path: fieldPath, isList: field.kind === "list" })];
   });
   return { path, isList, fields: new Map(known) };
 }

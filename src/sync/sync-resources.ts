@@ -87,7 +87,7 @@ export async function syncResources(
     return { resource, error };
   });
   const { failures, ...results } = await forEachResource(due, async (resource) => {
-    const { row, error } = await syncResource(session, resource, !areNamed);
+    const { row, error } = await syncResource(session, resource, { isOptional: !areNamed });
     onRunEnd(row);
     return { error, isSkipped: row.outcome === "skipped" };
   });
@@ -125,13 +125,13 @@ export function sortForSync(resources: readonly Resource[]): Resource[] {
 
 /**
  * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
- * @param isOptional true if the user did not name the resource; it is then skipped if the API denies access to it
+ * @param options.isOptional true if the user did not name the resource; it is then skipped if the API denies access to it
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
   session: SyncSession,
   resource: Resource,
-  isOptional: boolean,
+  { isOptional }: { isOptional: boolean },
 ): Promise<{ row: RunRow; error: Error | null }> {
   const { mirror, reporter } = session;
   const wasReadBefore = hasBeenRead(mirror, resource);

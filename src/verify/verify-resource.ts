@@ -33,18 +33,18 @@ import {
 
 /**
  * Compares a resource's tables with its records, and the records with the API. Stores the run in `sync_runs`.
- * @param repair true to re-read records and rebuild tables that differ
+ * @param options.repair true to re-read records and rebuild tables that differ
  * @returns the result, and the error that ended the verification, or null
  * @throws errors that affect every resource, such as a rejected key
  */
 export async function verifyResource(
   session: SyncSession,
   resource: Resource,
-  repair: boolean,
+  { repair }: { repair: boolean },
 ): Promise<{ result: VerificationResult; error: Error | null }> {
   const before = session.api.stats.requests;
-  const { error: tableError, ...tables } = await verifyTables(session, resource, repair);
-  const verified = await verifyRecords(session, resource, repair, tableError).catch(toError);
+  const { error: tableError, ...tables } = await verifyTables(session, resource, { repair });
+  const verified = await verifyRecords(session, resource, { repair, tableError }).catch(toError);
   const error = verified instanceof Error ? verified : null;
   if (error && failureScope(error) === "command") throw error;
   const records =
@@ -61,7 +61,7 @@ export async function verifyResource(
 async function verifyTables(
   { clock, mirror, reporter, signal }: Pick<SyncSession, "clock" | "mirror" | "reporter" | "signal">,
   resource: Resource,
-  repair: boolean,
+  { repair }: { repair: boolean },
 ): Promise<TablesResult & { error: string | null }> {
   const resources = [resource, detailsResource(resource) ?? []].flat();
   const before = await compareTables(mirror, resources, signal);
@@ -84,14 +84,13 @@ function combineStates(
 }
 
 /**
- * @param tableError describes the tables that differ from the records, to be stored with the run; null if there are
- * none
+ * @param options.tableError describes the tables that differ from the records, to be stored with the run; null if there
+ * are none
  */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
-  repair: boolean,
-  tableError: string | null,
+  { repair, tableError }: { repair: boolean; tableError: string | null },
 ): Promise<RecordsResult> {
   if (strategyTraits[resource.strategy.kind].isRestated) return createRestatedResult(session, resource);
   const before = await recordVerification(session, resource, tableError);
@@ -103,7 +102,7 @@ async function verifyRecords(
   const options = { ...session.options, rereadRequests, allFaulty: true, ...state.lastOptions() };
   // Clear the cache, because the repair and the second verification need the current daily totals.
   session.cachedTotals.clear();
-  const { row, error } = await syncResource({ ...session, options }, resource, false);
+  const { row, error } = await syncResource({ ...session, options }, resource, { isOptional: false });
   if (error !== null && !(error instanceof Incomplete)) throw error;
   // Only warn, because the second verification lists the months that could not be repaired.
   if (error !== null) session.reporter.warn([error.message, error.hint ?? []].flat().join(" "));

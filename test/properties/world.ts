@@ -276,10 +276,10 @@ async function runJob(
 ): Promise<Pick<RunResult, "code" | "error" | "verdict">> {
   try {
     if (job === "sync") {
-      const { error } = await syncResource(session, resource, false);
+      const { error } = await syncResource(session, resource, { isOptional: false });
       return { code: exitCodeOf(error), error, verdict: null };
     }
-    const { result: verdict, error } = await verifyResource(session, resource, job === "repair");
+    const { result: verdict, error } = await verifyResource(session, resource, { repair: job === "repair" });
     if (error !== null) throw error;
     const isProven = verdict.state === "proven" || verdict.state === "repaired";
     return { code: isProven ? 0 : 8, error: null, verdict };

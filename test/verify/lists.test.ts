@@ -188,7 +188,7 @@ describe("tables that do not match the records", () => {
       SELECT 'roster', value, '{}', '' FROM json_each('${JSON.stringify(Array.from({ length: 1_000 }, (_, n) => n))}')`);
     const reason = new Stopped("SIGINT");
     const session = { ...run, signal: AbortSignal.abort(reason) };
-    await expect(verifyResource(session, roster, false)).rejects.toBe(reason);
+    await expect(verifyResource(session, roster, { repair: false })).rejects.toBe(reason);
     expect(requests).toEqual([]);
   });
 
