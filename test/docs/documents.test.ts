@@ -3,8 +3,9 @@ import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { documents, regenerate, root } from "../../bin/docs/generate.js";
 import { UsageError } from "../../src/errors.js";
+import { buildProgram } from "../../src/program.js";
 import { findResource } from "../../src/resources/registry.js";
-import { programTree } from "../support/commands.js";
+import { testDeps } from "../support/program.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
 const pages = documents.map((page) => [page.path, page] as const);
@@ -41,7 +42,7 @@ test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
  * is valid.
  */
 async function findUsageErrors(words: readonly string[]): Promise<string> {
-  const program = await programTree();
+  const program = await buildProgram(testDeps());
   const wrong: string[] = [];
   for (const command of program.commands)
     command.action((...received) => {

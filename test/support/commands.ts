@@ -2,11 +2,7 @@ import type { Command } from "commander";
 import { buildProgram } from "../../src/program.js";
 import { testDeps } from "./program.js";
 
-export async function programTree(): Promise<Command> {
-  return await buildProgram(testDeps());
-}
-
-export const commands: readonly Command[] = (await programTree()).commands.filter(
+export const commands: readonly Command[] = (await buildProgram(testDeps())).commands.filter(
   (command) => command.name() !== "help",
 );
 
