@@ -22,7 +22,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What a failure ends: the work on one resource, all further requests (an outage), or the complete command. */
+/**
+ * The extent of a failure, which ends the work on one resource, all further requests (an outage), or the complete
+ * command.
+ */
 export type FailureScope = "resource" | "outage" | "command";
 
 export interface ErrorOptions {
@@ -130,7 +133,7 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` if data is too old, or if the API denied access to the data in the last sync. */
+/** Thrown by `status --max-age` if data is too old, or if the API denied access to it during the last sync. */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";
@@ -158,6 +161,6 @@ export class Stopped extends BrandapiError {
 }
 
 export function failureScope(error: unknown): FailureScope {
-  // Any other error is a bug, which ends the complete command.
+  // Any other error is a bug and ends the complete command.
   return error instanceof BrandapiError ? error.failureScope : "command";
 }

@@ -32,7 +32,7 @@ export async function main(): Promise<void> {
 /** Runs a command and prints its error, if any. */
 export async function runCommandLine(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
   try {
-    // Read the keys in use first, because they must be known before anything is printed.
+    // Read the keys in use first, because they must be redacted in everything that is printed.
     for (const key of readKeysInUse(commandLine, deps)) deps.apiKeys.add(key);
     refuseKeys(commandLine.argv, deps.env, deps.apiKeys);
     return await runProgram(commandLine, deps);

@@ -9,13 +9,12 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * Ends the program on SIGINT, SIGTERM and SIGHUP.
  *
  * Most of the time, the program has no signal handlers, so the operating system ends the process at once. A handler
- * would not run until a long SQLite statement finished. Nothing is lost: SQLite rolls back an open transaction when
- * the mirror is next opened, and an export writes to an unnamed file until it is complete (`export/write-output.ts`).
+ * would not run until a long SQLite statement finished. Nothing is lost: SQLite rolls back an open transaction when the
+ * mirror is next opened, and an export writes to an unnamed file until it is complete (`export/write-output.ts`).
  *
- * Work that sends requests, prompts the user or creates temporary files runs in `runGracefully`. During that work,
- * the first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second
- * signal, or 1.5 seconds after the first one: the reason is then thrown as an uncaught exception, which `main.ts`
- * reports.
+ * Work that sends requests, prompts the user or creates temporary files runs in `runGracefully`. During that work, the
+ * first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second signal, or
+ * 1.5 seconds after the first one. The reason is then thrown as an uncaught exception, which `main.ts` reports.
  */
 export class GracefulStop {
   readonly #abort = new AbortController();

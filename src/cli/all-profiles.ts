@@ -6,11 +6,11 @@ import { createStyle } from "../util/terminal.js";
 import { reportError } from "./error-output.js";
 
 /**
- * Runs a command for the selected profile or, with `--all-profiles`, for each profile on this machine. With
- * `--all-profiles`, continues after a failure, but not after a signal.
+ * Runs a command for the selected profile or, with `--all-profiles`, for every profile on this machine. If one profile
+ * fails, continues with the next one, unless the error is Stopped or a UsageError.
  * @returns the most severe exit code
- * @throws errors from `run`; with `--all-profiles`, ConfigurationError if there is no profile, and Stopped or
- * UsageError, which cancel the remaining runs
+ * @throws errors from `run`, but with `--all-profiles` only Stopped and UsageError; ConfigurationError if there are no
+ * profiles
  */
 export async function runForProfiles<Flags extends GlobalFlags & { allProfiles?: boolean }>(
   flags: Flags,
@@ -35,7 +35,7 @@ export async function runForProfiles<Flags extends GlobalFlags & { allProfiles?:
     } catch (error) {
       if (deps.signal.aborted || error instanceof UsageError) throw error;
       const code = reportError(error, commandLine, deps, profile);
-      // A lower exit code is more urgent: 1 is a bug, and 10 is stale data.
+      // Lower exit codes are more severe. For example, 1 means a bug, and 10 means stale data.
       if (worst === exitCodes.done || code < worst) worst = code;
     }
   }
@@ -48,7 +48,7 @@ function createProfileDeps(profile: string, { color, json }: GlobalFlags, deps: 
   return { ...deps, stdout: json ? deps.stdout : withHeading(deps.stdout), stderr: withHeading(deps.stderr) };
 }
 
-/** Returns a stream that prints a heading before its first output, so a run without output has no heading. */
+/** Returns a stream that prints a heading before its first output. A run without output gets no heading. */
 function prependHeading(stream: OutputStream, heading: string): OutputStream {
   let isPrinted = false;
   const write = (...args: Parameters<OutputStream["write"]>) => {

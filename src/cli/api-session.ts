@@ -61,26 +61,26 @@ export async function openApi(
  * key at login.
  */
 function rejectedKeyHint({ keySource, passedFlags, profile }: Settings): string {
-  const createKey = "create a new key in the brand's console: Settings > Integrations > Brand API";
+  const createKey = "create a new key in the brand's console (Settings > Integrations > Brand API)";
   if (keySource === "profile")
-    return `the key comes from the profile \`${profile}\`: ${createKey}; then run \`brandapi login\``;
+    return `${createKey}, then run \`brandapi login\` to replace the key in the profile \`${profile}\``;
   if (keySource === "variable")
-    return `the key comes from the variable BRANDAPI_KEY: check it for a typo, or ${createKey}`;
+    return `check the key in the BRANDAPI_KEY variable for a typo, or ${createKey}`;
   if (keySource === "file")
-    return `the key comes from the file ${passedFlags.keyFile}: check it for a typo, or ${createKey}`;
+    return `check the key in the file ${passedFlags.keyFile} for a typo, or ${createKey}`;
   return `check the key for a typo, or ${createKey}`;
 }
 
 /** The brand and the key from the response to `/me`. See "1. GET /me" and "Brand" in the API documentation. */
 export interface Identity {
   brand: { id: string; name: string };
-  /** The key. `expires_at` is the timestamp exactly as the API returned it. */
+  /** The key, with `expires_at` exactly as the API returned it. */
   key: { id: string | null; scopes: string[]; expires_at: string | null };
-  /** A warning about this machine's clock; null if the clock is right. */
+  /** A warning about this machine's clock; null if the clock is correct. */
   clockWarning: string | null;
 }
 
-/** Requests `/me` with an API client and a reporter that are closed afterwards. */
+/** Opens an API client and a reporter, requests `/me`, and closes both. */
 export async function fetchIdentity(
   settings: Settings,
   flags: ReporterOptions,
@@ -97,7 +97,7 @@ export async function fetchIdentity(
 
 /**
  * Requests `/me`, which needs no scope and therefore works with any valid key.
- * @throws UnexpectedResponse if the response lacks the brand or the scopes; also throws the API client's errors
+ * @throws UnexpectedResponse if the response lacks the brand or the scopes; errors from the API client
  */
 export async function requestIdentity(api: Pick<ApiClient, "get">): Promise<Identity> {
   const { data, requestedAt, serverTime } = await api.get("/me");
@@ -130,8 +130,8 @@ function describeClockSkew(skewMs: number): string | null {
 const expiryWarningDays = 14;
 
 /**
- * Returns the number of whole days until the key expires. The number is negative if the key has expired, and null if
- * the date is missing or invalid.
+ * Returns the number of whole days until the key expires, which is negative if the key has expired. Returns null if the
+ * expiry date is missing or invalid.
  */
 export function daysUntil(expiresAt: string | null, now: number): number | null {
   const expiryMs = expiresAt === null ? undefined : parseTimestamp(expiresAt);

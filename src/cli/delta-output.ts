@@ -26,12 +26,12 @@ import {
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
-/** The minimum for `--retain`: an hour, because other programs may still be reading an older version. */
+/** The minimum value of `--retain` is one hour, because other programs may still be reading an older version. */
 const minRetainMs = dayMs / 24;
 
 /**
- * Implements `export TABLE… --delta DIR`, which adds a version to the Delta table of each table that has changed. With
- * `--all-profiles`, exports all brands, one after another, to Delta tables that are partitioned by brand.
+ * Implements `export TABLE… --delta DIR`, which adds a version to the Delta table of each changed table. With
+ * `--all-profiles`, exports all brands sequentially to Delta tables that are partitioned by brand.
  */
 export async function exportDeltaTables(
   names: readonly string[],
@@ -72,7 +72,7 @@ async function exportBrand(
 interface DeltaVerification {
   table: string;
   version: number;
-  /** The months with differences; `""` stands for rows without a month. */
+  /** The months with differences. `""` stands for rows without a month. */
   differing: string[];
   /** The number of rows compared, and the damaged files. Set only with `--full`. */
   rows?: number;
@@ -141,8 +141,8 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
 }
 
 /**
- * Implements `tables --delta DIR`. For each table and brand, prints the newest version and the state that the mirror
- * had when that version was exported.
+ * Implements `tables --delta DIR`. For each table and brand, prints the newest version and the mirror's state when that
+ * version was exported.
  */
 export async function listDeltaTables(
   names: readonly string[],

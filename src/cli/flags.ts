@@ -51,8 +51,8 @@ export function parsedOption<T>(
 const pathOrTimePlaceholder = /<(?:path|file|folder|dir|time)>$/;
 
 /**
- * Makes an option whose value is a path or a time reject an empty value, which usually comes from an unset variable.
- * Options that parse their value check it themselves.
+ * Makes a path or time option reject an empty value, which usually comes from an unset variable. Options with a parser
+ * check their own values.
  */
 export function rejectEmptyPathOrTime(option: Option): void {
   const { flags, long, parseArg } = option;
@@ -150,7 +150,7 @@ const endOfTime = Date.parse("9999-12-31");
 
 /**
  * Parses `--since` and `--until`.
- * @returns milliseconds since the Unix epoch, or undefined for an open end
+ * @returns milliseconds since the Unix epoch, or undefined for an open bound
  * @throws UsageError if a time is invalid, the range ends before it starts, or it starts in the future
  */
 export function parseRange(

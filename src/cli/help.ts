@@ -5,8 +5,8 @@ import { withChoices } from "./flags.js";
 import { durationFormats, timeFormats } from "./time-flags.js";
 
 /**
- * The minimum width of the description column. In a narrower terminal, each description is printed below its option or
- * command.
+ * The minimum width of the description column. If the terminal is too narrow for it, each description is printed below
+ * its option or command.
  */
 const minDescriptionWidth = 30;
 /** The indentation of a description below an option, and of an explanation below an example. */

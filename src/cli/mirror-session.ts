@@ -90,7 +90,7 @@ async function openSession(
   let mirror: Mirror | undefined;
   try {
     const identity = await deps.runGracefully(() => checkApiIdentity(api, command, reporter), stopHint);
-    // The path may contain a typo.
+    // Tell the user about a new mirror, because its path may contain a typo.
     if (flags.db !== undefined && !mirrorExists(dbPath)) reporter.note(`Creating a new mirror: ${dbPath}`);
     const brands = { ofKey: identity.brand, ofProfile: settings.brand };
     mirror = await openMirror(dbPath, { brands, reporter });
@@ -106,8 +106,8 @@ async function openSession(
 }
 
 /**
- * Calls `work` and closes the mirror. Records only a rejected key as a failed command, because `sync` and `verify`
- * record other errors in `sync_runs`, with the resource that failed.
+ * Calls `work` and closes the mirror. A rejected key is the only error that is recorded as a failed command, because
+ * `sync` and `verify` record all other errors in `sync_runs`, together with the failed resource.
  */
 async function runSession(
   command: WritingCommand,
@@ -130,7 +130,7 @@ async function runSession(
 }
 
 /**
- * Runs `work`, which plans a sync, without writing anything. Opens the mirror read-only, or uses an empty in-memory
+ * Runs `work`, which plans a sync without writing anything. Opens the mirror read-only, or uses an empty in-memory
  * mirror if there is none.
  */
 export async function withPlanSession<T>(
@@ -201,7 +201,7 @@ async function checkApiIdentity(
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await requestIdentity(api);
-  // With a wrong clock, the mirror's timestamps would be wrong.
+  // If the clock is wrong, the mirror's timestamps will be wrong as well.
   if (identity.clockWarning !== null)
     throw new ConfigurationError(identity.clockWarning, {
       hint: "set the clock, then run the same command again",
@@ -226,7 +226,7 @@ function saveProgress(mirror: Mirror, command: string, progress: Progress, now: 
 
 /**
  * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
- * mirror cannot be written, the command's original error is more useful than the write error, which is ignored.
+ * mirror cannot be written, ignores the write error, because the command's original error is more useful.
  * @param mirror the open mirror, or undefined if it has not been opened
  */
 async function recordFailure(

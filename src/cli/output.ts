@@ -47,8 +47,8 @@ export interface Output {
 }
 
 /**
- * Where an export is written. Paths are as the user typed them. A file's extension is in lower case and does not
- * include `.gz`.
+ * The destination of an export. Paths are exactly as the user typed them. A file's `extension` is lowercase and
+ * excludes `.gz`.
  */
 type Destination =
   | { kind: "stdout" }
@@ -79,8 +79,8 @@ export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], dep
 }
 
 /**
- * Returns the format of a flag such as `--csv`, or else the format of the file's extension. For a folder, and with
- * flags such as `--excel`, the default is CSV.
+ * Returns the format that a flag such as `--csv` selects, falling back to the file's extension. The default is CSV for
+ * a folder and with flags such as `--excel`.
  */
 function chooseFormat(flags: OutputFlags, destination: Destination, allowed: readonly Format[]): Format {
   const formatOfFlag = allowed.find(({ name }) => flags[name]);

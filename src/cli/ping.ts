@@ -30,9 +30,10 @@ export function checkPingUrl(text: string): string {
 }
 
 /**
- * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first, then `URL`
- * if `work` succeeds, or `URL/fail` with the exit code as the body if it fails. A failed ping only causes a warning.
- * @param pingUrl the value of `--ping`, of `BRANDAPI_PING` or from the profile; undefined to send no requests
+ * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first. Afterwards,
+ * requests `URL` if `work` succeeded, or `URL/fail`, with the exit code as the body, if it failed. A failed ping only
+ * causes a warning.
+ * @param pingUrl the ping URL from `--ping`, `BRANDAPI_PING` or the profile; undefined to send no requests
  * @returns the exit code from `work`
  */
 export async function withPings(

@@ -36,7 +36,7 @@ const barWidth = 20;
  * Formats the progress line: name, requests sent, requests left, time left, and a bar or the current wait. If the line
  * is too long, the least important parts are omitted.
  * @param perMinute the rate limit in requests per minute, or null for no limit
- * @param waiting text about the current wait and its reason; null if the program is not waiting
+ * @param waiting a description of the current wait and its reason; null if the program is not waiting
  */
 function progressLine(
   progress: Progress,
@@ -108,7 +108,7 @@ class StatusLine {
     if (this.#bar || this.#format === null) return;
     const { SingleBar } = loaded.default ?? loaded;
     this.#bar = new SingleBar({
-      // The stream has no width, because cli-progress would cut off the line and count escape codes as characters.
+      // Hide the stream's width. Otherwise, cli-progress would count escape codes as characters and cut off the line.
       stream: Object.create(this.#stream, { columns: { value: Number.POSITIVE_INFINITY } }) as OutputStream,
       // The last column stays empty, because some terminals wrap a line that fills it.
       format: () => this.#format?.((this.#stream.columns || 80) - 1) ?? "",
@@ -133,7 +133,7 @@ class StatusLine {
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
   MirrorFlags;
 
-/** The minimum duration of a wait that is reported, in milliseconds. */
+/** Waits that are shorter than this, in milliseconds, are not reported. */
 const minReportedWaitMs = 2_000;
 /** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;
@@ -220,7 +220,7 @@ export class TerminalReporter implements Reporter {
     };
   }
 
-  // Arrow functions, so that callers can pass the methods below without binding `this`.
+  // The methods below are arrow functions, so that callers can pass them without binding `this`.
   readonly note = (text: string): void => this.#print(this.#clean(text));
 
   readonly warn = (text: string): void => {
@@ -235,8 +235,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. A log gets one line for each new reason, but none during a task,
-   * because each task has only one line in a log.
+   * Reports a wait. A terminal shows a countdown. A log gets a line for each new reason. During a task, it gets none,
+   * because a log contains only one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;
@@ -248,7 +248,7 @@ export class TerminalReporter implements Reporter {
     else if (isNew) this.#print(this.#waitText() ?? "");
   }
 
-  /** Names the host on a terminal if its response takes more than a few seconds. */
+  /** On a terminal, names the host if its response takes more than a few seconds. */
   startRequest(host: string): void {
     const { count = 0, since = this.#deps.clock.monotonic() } = this.#pending ?? {};
     this.#pending = { host, count: count + 1, since };

@@ -1,7 +1,7 @@
 import type { Option } from "commander";
 import { createCountParser, parseCount, parsedOption } from "./flags.js";
 
-/** The sandbox keeps all orders in memory, so their number must be limited. */
+/** The sandbox keeps all orders in memory, so the number of orders must be limited. */
 const maxSandboxOrders = 250_000;
 
 export function ordersOption(): Option {

@@ -20,8 +20,8 @@ import { parseInstant } from "./time-flags.js";
 
 /**
  * Checks the name of a table or view, and returns it with any dashes replaced by underscores.
- * @param columns the value of `--columns`, to which a mistyped column may belong
- * @throws UsageError if the name is unknown, with the closest name as a hint
+ * @param columns the value of `--columns`; if `typed` is a column, the hint adds it to these columns
+ * @throws UsageError, with the closest name as a hint, if the name is unknown
  */
 export function resolveTableName(typed: string, columns: readonly string[] = []): string {
   const name = typed.replaceAll("-", "_").toLowerCase();

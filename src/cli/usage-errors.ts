@@ -22,12 +22,13 @@ export function toUsageError(
       return createError(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
     }
     case "commander.unknownOption": {
-      // Commander gives the option's name only in the error message.
+      // Commander provides the option's name only in the error message.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return createError(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
-      // A command's option is valid only after the command's name. The closest name would be the option itself.
+      // A command's options are valid only after the command's name. If this option is one of them, the closest name
+      // would be the option itself.
       if (names.includes(option)) return createError(`Unknown option: \`${option}\`.`);
       const [flag = option] = option.split("=");
       return createError(
@@ -59,7 +60,7 @@ const keyAsArgument =
 const loginHint =
   "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`";
 
-/** Returns a hint for an unknown command: one that is common in other programs, or a resource's name. */
+/** Returns a hint for an unknown command that is common in other programs or is the name of a resource. */
 function suggestCommand(name: string): string | undefined {
   const commands: Readonly<Record<string, string>> = {
     list: "tables",
@@ -110,7 +111,7 @@ function missingArgumentHint(command: Command): string | undefined {
   return "name a table or view; `brandapi tables` lists them";
 }
 
-/** Returns a hint for `forget` with an argument that names a host. */
+/** Returns a hint for a host that was passed to `forget` as an argument, without `--host`. */
 function hostHint(argv: readonly string[]): string | undefined {
   const host = argv[argv.indexOf("forget") + 1];
   if (host === undefined || host.startsWith("-")) return undefined;

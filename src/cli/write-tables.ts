@@ -13,7 +13,8 @@ import type { ReadSession } from "./read-session.js";
 /**
  * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
  * each table.
- * @throws UsageError if the format or the destination does not allow this
+ * @throws UsageError if the format does not support several tables or printing to a terminal, or if the destination is
+ * the mirror or the config file
  */
 export async function writeTables(
   tables: RowSources,
@@ -24,7 +25,7 @@ export async function writeTables(
   const { csv, destination, format } = output;
   const { deps, mirror, reporter } = session;
   if (destination.kind !== "folder" && tables.length > 1 && !format.isMultiTable)
-    throw new UsageError(`A file in the format \`${format.name}\` can contain only one table.`, {
+    throw new UsageError(`An export with \`--${format.name}\` can contain only one table.`, {
       hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
     });
   if (destination.kind === "stdout" && !format.isText && deps.stdout.isTTY)
@@ -59,7 +60,7 @@ export async function writeTables(
   reporter.note(`${counts}, ${formatBytes(bytes)}: ${destination.path}`);
 }
 
-/** Assigns a file in a folder to each table. */
+/** Assigns each table its own file in the folder. */
 function assignFiles(
   tables: readonly RowSource[],
   folder: string,

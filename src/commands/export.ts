@@ -36,7 +36,7 @@ import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { findOwnColumn } from "../util/suggestions.js";
 
-/** The flag `json` is both a global flag and an output format. */
+/** `json` is both a global flag and an output format. */
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
   where?: string;
@@ -45,7 +45,7 @@ interface ExportFlags extends OutputFlags, GlobalFlags {
   limit?: number;
   asOf?: string;
   includeRemoved?: boolean;
-  /** The path of the Singer state file. Selects the Singer format, even without `singer`. */
+  /** The path of the Singer state file. A state file selects the Singer format, even without `singer`. */
   state?: string;
   delta?: string;
   retain?: number;
@@ -154,7 +154,7 @@ function openTables(names: readonly string[], selection: ExportSelection, sessio
   const { rowSelections, readNames } = resolveSelection(names, selection, session);
   warnAboutUnreadTables(session, readNames);
   warnAboutPartialTables(session, readNames);
-  // The checks and warnings above are about the present data, which `useDataAsOf` hides.
+  // Call `useDataAsOf` last, because it hides the present data, which the checks and warnings are about.
   if (selection.asOfMs !== undefined) useDataAsOf(session, readNames, selection.asOfMs);
   // The argument `<table...>` requires at least one table.
   return rowSelections.map(openRows) as [RowSource, ...RowSource[]];

@@ -118,7 +118,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     await syncProfile(chosen, options, flags, context, pingUrl);
     return exitCodes.done;
   }
-  // The URL is pinged once for all profiles, in addition to the URL of each profile.
+  // This URL is pinged once for all profiles, in addition to each profile's own URL.
   return await withPings(pingUrl, flags, deps, () =>
     runForProfiles(flags, context, (profileFlags, profileContext) =>
       syncProfile(chosen, options, profileFlags, profileContext),

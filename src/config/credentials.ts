@@ -122,8 +122,8 @@ function looksLikePath(givenPath: string, path: string): boolean {
 }
 
 /**
- * Returns why a key file is missing or inaccessible, or null if it exists. The text omits the path, because the user
- * may have passed a key instead of a path.
+ * Describes why a key file is missing or inaccessible. Returns null if the file exists. The text omits the path,
+ * because the user may have passed a key instead of a path.
  */
 function findKeyFileFault(path: string): string | null {
   try {
@@ -141,7 +141,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // If a file that contains a key is executable, the file system does not support permissions.
+  // A key file that is executable indicates that the file system does not support permissions.
   const lacksPermissionSupport = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {

@@ -31,7 +31,7 @@ export function requireCredentials(settings: Settings, deps: PathDeps): ApiCrede
   );
 }
 
-/** @throws ConfigurationError if there is no key, and the config file contains profiles, but not this one */
+/** @throws ConfigurationError if there is no key and the config file contains other profiles but not this one */
 export function refuseUnknownProfile(settings: Settings, deps: PathDeps): void {
   if (settings.key !== undefined) return;
   const missing = explainMissingCredentials(settings, deps);

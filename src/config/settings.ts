@@ -44,7 +44,8 @@ export interface Settings {
   keySource?: "variable" | "file" | "profile" | undefined;
   dbPath: string;
   /**
-   * The brand that `login` stored in the profile. Undefined if it is unknown, or if a different mirror file was given.
+   * The brand that `login` stored in the profile. Undefined if it is unknown, or if the user specified a different
+   * mirror file.
    */
   brand: { id: string; name: string } | undefined;
   rateLimit: number | null;
@@ -121,9 +122,7 @@ function chooseKey(
   return { key: parseKey(profile.key, source), keySource: "profile" };
 }
 
-/**
- * True if the base URL and the profile's base URL have different origins, so that the profile's key must not be sent.
- */
+/** True if the base URL and the profile's base URL have different origins. The profile's key must then not be sent. */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
   return profile.baseUrl !== undefined && parseOrigin(profile.baseUrl) !== parseOrigin(baseUrl);
 }
@@ -138,7 +137,10 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-/** Returns a command that selects the given profile, even if the user selected it with BRANDAPI_PROFILE. */
+/**
+ * Returns a `brandapi` command with `--profile`, even if the user selected the profile with BRANDAPI_PROFILE. Omits
+ * `--profile` for the default profile.
+ */
 export function commandFor(command: string, profile: string): string {
   return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
 }

@@ -77,7 +77,7 @@ function configFileHint(root: unknown, stored: unknown): string {
   if (!isObject(root)) return `put the profiles in an object, \`{"profiles": {…}}\`, ${startOverHint}`;
   const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
   if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
-  if (!isObject(stored)) return `it has no object \`profiles\`: add one, ${startOverHint}`;
+  if (!isObject(stored)) return `it has no \`profiles\` object: add one, ${startOverHint}`;
   const wrong = Object.entries(stored).flatMap(([name, profile]) =>
     isObject(profile)
       ? Object.keys(profile)
@@ -116,7 +116,7 @@ export function listUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
-/** Finds a field in a profile that is probably a misspelled known field, if the profile lacks that known field. */
+/** Finds a field in a profile that is probably a misspelling of a known field which the profile lacks. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {

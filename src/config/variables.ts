@@ -42,7 +42,7 @@ export function checkVariables(flags: OverridingFlags, env: Env): void {
 
 const suffixes = ["base_url", "config_dir", "db", "key", "ping", "profile", "rate_limit"];
 const variables = suffixes.map((suffix) => `BRANDAPI_${suffix.toUpperCase()}`);
-/** Maps patterns in the name of an unknown variable to the variable that the user probably meant. */
+/** Maps patterns that match the name of an unknown variable to the variable that the user probably meant. */
 const variableWords: readonly [pattern: RegExp, meant: string][] = [
   [/KEY|TOKEN|SECRET/, "BRANDAPI_KEY"],
   [/URL|HOST|ENDPOINT|SERVER/, "BRANDAPI_BASE_URL"],

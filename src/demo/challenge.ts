@@ -51,7 +51,7 @@ interface SilentChange {
   name: string;
   id: string;
   date: string;
-  /** The check that can detect the change, by its name in the output of `verify --evidence`. */
+  /** The name of the check that can detect the change, as printed by `verify --evidence`. */
   check: string;
 }
 
@@ -67,7 +67,7 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
     },
     { name: "refunded", days: 15, check: "refunded", change: ({ id }) => events.refund(id) },
     {
-      name: "refunded in part",
+      name: "partially refunded",
       days: 275,
       check: checks.day,
       change: ({ id, total_amount }) => events.refund(id, Number(total_amount) / 3),
@@ -103,9 +103,7 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
   });
 }
 
-/**
- * Changes seven records, and prints for each day which changes a typical script has found and which a sync has found.
- */
+/** Changes seven records. For each day, prints the changes that a typical script and a sync have found. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
   // Start far enough in the past that the simulated days end before the present. A daily sync audits 490 orders, so it

@@ -139,7 +139,7 @@ export function parseFileUrl(text: unknown, baseUrl: string): URL | { problem: s
 
 /** The maximum file size in bytes, unless the library reports a larger size. */
 const maxBytes = 16 * 2 ** 30;
-/** The minimum download speed. An attempt may take `--max-wait` plus the time that the file takes at this speed. */
+/** The minimum download speed. The time limit for an attempt is `--max-wait` plus the transfer time at this speed. */
 const minBytesPerMs = 64;
 const maxTimeoutMs = dayMs;
 const maxRedirects = 3;

@@ -6,8 +6,8 @@ import { partSuffix } from "./partial-file.js";
 export type NamedFile = Pick<LibraryFile, "source" | "id" | "filename" | "mimeType" | "createdAt">;
 
 /**
- * The maximum length, including `.part`. File systems allow 255 bytes per name, and Windows allows 260 characters for
- * the full path.
+ * The maximum length of a file name, including `.part`. File systems allow 255 bytes per name, and Windows allows 260
+ * characters for the full path.
  */
 const maxNameBytes = 200;
 const maxIdBytes = 64;
@@ -67,7 +67,7 @@ function sanitize(text: string, maxBytes: number, extension = ""): string {
   if (Buffer.byteLength(name) <= maxBytes) return name;
   const suffix = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? "";
   const start = Buffer.from(name).toString("utf8", 0, maxBytes - Buffer.byteLength(suffix));
-  // A character that was cut in half is decoded as U+FFFD, so remove it.
+  // Remove U+FFFD, which is the result of decoding a character that was cut in half.
   const cut = start.replace(/\ufffd+$/, "");
   return trimEnd(cut) + suffix;
 }

@@ -152,8 +152,8 @@ export async function downloadFiles(
 }
 
 /**
- * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. A file whose
- * size differs from the library's counts as complete until the library's record changes.
+ * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. Until the
+ * library's record changes, a file counts as complete even if its size differs from the library's.
  */
 function findCompleteFile(
   { size, sinceAt }: LibraryFile,

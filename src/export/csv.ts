@@ -6,9 +6,9 @@ import { formatUtc, isTimestampText, parseTimestampParts } from "../util/timesta
 import type { Chunk, CsvOptions, EncoderOptions, RowSources } from "./formats.js";
 
 /**
- * Encodes a table as CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become empty cells.
- * `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before each formula.
- * Without `excel`, formulas are written unchanged, and one warning gives their number.
+ * Encodes a table as CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become
+ * empty cells. `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before
+ * each formula. Without `excel`, formulas are written unchanged, and a single warning reports how many there are.
  */
 export function* encode(
   [source]: RowSources,
@@ -64,18 +64,20 @@ function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
   return time ? formatUtc(time).slice(0, 19) : text;
 }
 
-/** Matches a text that is only a number with a sign, which is not a formula. */
+/** Matches text that consists only of a signed number, which is not a formula. */
 const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
 /*
- * The patterns for formulas. A formula starts with `=`, `+`, `-`, `@` or one of their full-width forms. Spreadsheets
- * ignore blanks and control characters before it.
+ * The patterns that detect formulas. A formula starts with `=`, `+`, `-`, `@` or one of their full-width forms.
+ * Spreadsheets ignore whitespace and control characters before it.
  */
 
-/** Matches the start of ` =1+1`. A tab or a carriage return at the start counts as well (OWASP, "CSV Injection"). */
+/** Matches the start of ` =1+1`, or any leading tab or carriage return (OWASP, "CSV Injection"). */
 const formulaAtStart = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
-/** Matches the semicolon in `a; -5`, and likewise a tab, because spreadsheets in some locales split cells there. */
+/**
+ * Matches a semicolon or tab before a formula, as in `a; -5`, because spreadsheets in some locales split cells there.
+ */
 const separatorBeforeFormula = /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])/gu;
 
 /**
@@ -86,12 +88,12 @@ const lineBreakBeforeFormula = /[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 
 /**
  * Adds an apostrophe before each formula, so that spreadsheets treat it as text. For example, `=1+1` becomes `'=1+1`,
- * and `a;-5` becomes `a;'-5`. A text that is only a number with a sign, such as `-5.00`, remains unchanged.
+ * and `a;-5` becomes `a;'-5`. A signed number such as `-5.00` remains unchanged.
  */
 export function neutralizeFormulas(text: string): string {
   const isFormula = formulaAtStart.test(text) && !signedNumber.test(text);
   const safe = isFormula ? `'${text}` : text;
-  // Most texts contain no separator, and a search is faster than a replacement.
+  // Most cells contain no separator, and searching is faster than replacing.
   if (!/[;\t\r\n]/.test(text)) return safe;
   return safe.replace(separatorBeforeFormula, "$&'").replace(lineBreakBeforeFormula, "$&'");
 }

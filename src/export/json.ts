@@ -14,8 +14,8 @@ export function* encode([source]: RowSources): Iterable<Chunk> {
 }
 
 /**
- * Reads the rows as JSON objects, in batches. If each row represents a whole record, the records are exactly as the API
- * returned them. Otherwise, rows become objects with one key per column.
+ * Reads the rows as JSON objects, in batches. If each row represents a complete record, the objects are exactly as the
+ * API returned them. Otherwise, rows become objects with one key per column.
  */
 export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
   if (source.rawRecords) {

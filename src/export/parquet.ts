@@ -124,8 +124,8 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
   /**
-   * False for a column of a query result while all of its values are null. If that does not change, the column is
-   * stored as text.
+   * False for a query result's column until a value other than null is found. A column without such a value is stored
+   * as text.
    */
   readonly #isKnown: boolean[];
 
@@ -144,7 +144,7 @@ export class TypeFinder {
       const value = row[index] ?? null;
       if (value === null) continue;
       this.#isKnown[index] = true;
-      // A type later in the list does not always fit the values that an earlier type fits.
+      // Check every type, because a value that fits one type does not necessarily fit all later types in the list.
       const fits = (type: ColumnType) => type.convert(value) !== undefined;
       if (!types.every(fits)) this.#candidates[index] = types.filter(fits);
     }

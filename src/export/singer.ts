@@ -107,7 +107,7 @@ interface SingerStream {
   shape: TableShape;
   columns: readonly ReadableColumn[];
   keys: readonly string[];
-  /** Key properties that the table has no column for. */
+  /** The key properties for which the table has no column. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }

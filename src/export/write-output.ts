@@ -15,7 +15,7 @@ import type { Chunk } from "./formats.js";
 
 interface FileOptions {
   isCompressed?: boolean;
-  /** Moves the complete temporary file to the path. By default, it replaces an existing file. */
+  /** Moves the complete temporary file to the target path. By default, replaces an existing file. */
   publish?: (from: string, to: string) => Promise<void>;
 }
 
@@ -76,9 +76,7 @@ async function copyToTarget(
   }
 }
 
-/**
- * Writes to a device or a named pipe. If the pipe's reader closes it early, as in `-o >(head)`, this is not a failure.
- */
+/** Writes to a device or a named pipe. It is not an error if the pipe's reader closes it early, as in `-o >(head)`. */
 async function writeToDevice(chunks: Chunks, path: string, isCompressed: boolean): Promise<WriteResult> {
   const isClosed = (error: unknown) => errorCode(error) === "EPIPE";
   const fail = (cause: unknown): never => {
@@ -176,8 +174,8 @@ export interface WriteResult {
 }
 
 /**
- * Writes an export to stdout. On a terminal, control characters in the data are escaped. Errors of stdout, such as a
- * pipe that its reader has closed, are handled in `main.ts`.
+ * Writes an export to stdout. On a terminal, control characters in the data are escaped. `main.ts` handles errors on
+ * stdout, such as a pipe that its reader has closed.
  */
 export async function writeToStdout(chunks: Chunks, stdout: OutputStream): Promise<void> {
   for await (const { data } of chunks) {

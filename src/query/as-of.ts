@@ -12,10 +12,7 @@ import { views } from "../views/all-views.js";
 import { allTableShapes, shapesReadBy, tablesReadBy } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
-/**
- * The system tables that views select from. For each of them, an SQL expression gives the time at which a row was
- * added.
- */
+/** Maps each system table that views select from to an SQL expression for the time at which a row was added. */
 const systemRowTimeSql: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -70,7 +67,7 @@ export function requireReadsWithHistory(reads: StatementReads | undefined): read
 function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {
   for (const name of names) {
     const resources = new Set(shapesReadBy(name).map(({ resource }) => syncingResource(resource).name));
-    // System tables, and views of them, depend on all resources.
+    // System tables, and views that select from them, depend on all resources.
     const sources = resources.size > 0 ? [...resources] : [null];
     const [first] = sources.flatMap((source) => readFirstReadEnd(mirror, source) ?? []).sort();
     if (first !== undefined && first > asOf)
@@ -85,7 +82,7 @@ export interface AsOfLimits {
   notYetRead: { resourceName: string; firstReadAt: string }[];
   /** Tables without a history, in which rows that have changed since the requested time are missing. */
   withoutHistory: string[];
-  /** True if the host ranking of the requested time was replaced later on the same day. */
+  /** True if the host ranking at the requested time was replaced later on the same day. */
   isRankingReplaced: boolean;
 }
 
@@ -171,10 +168,10 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
 }
 
 /**
- * Creates a view `records` with the versions that were current at the given time. The view is based on a table `past`.
- * A version is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A null
- * `version_id` stands for the record's current version. If versions overlap because a clock was set back, the version
- * that was stored last is used.
+ * Creates a `records` view, which contains the versions that were current at the given time and is based on a `past`
+ * table. A version is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A
+ * null `version_id` stands for the record's current version. If versions overlap because a clock was set back, the
+ * version that was stored last is used.
  */
 function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asOf: string): void {
   const namesSql = `(${resourceNames.map((name) => `'${name}'`).join(", ")})`;

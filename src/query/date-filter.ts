@@ -29,7 +29,7 @@ export function findTableDate(shape: TableShape): DateColumn | null {
   const [main = shape] = listTableShapes(resource);
   const date = findRecordDate(main);
   if (!date) return null;
-  // In the subqueries, `row_id` is the column of the list's table, because the main table has no such column.
+  // In the subqueries, `row_id` refers to the list's table, because the main table has no such column.
   const recordId = recordIdSql(shape, rowIdColumn(shape));
   const fromRecord = recordStates.map((state) => {
     const table = quote(tableName(main, state));

@@ -38,8 +38,7 @@ export interface ResourceHealth {
   /** The number of records without a readable date. Always 0 if the resource is not read by date. */
   undated: number;
   /**
-   * The date ranges that have been read completely. Like `gaps`, this list is empty if the resource is not read by
-   * date.
+   * The date ranges that have been fully read. Like `gaps`, this array is empty if the resource is not read by date.
    */
   covered: DateRange[];
   gaps: DateRange[];

@@ -55,7 +55,7 @@ interface SystemTable {
   date: string;
   /** The primary key. */
   key: readonly string[];
-  /** The columns that contain 0 or 1. SQLite has no type for them. */
+  /** The boolean columns, which contain 0 or 1 because SQLite has no boolean type. */
   booleans?: readonly string[];
 }
 
@@ -79,7 +79,9 @@ function declareTypedTables(state: RecordState): [name: string, Declaration][] {
   return allTableShapes.map((shape) => [tableName(shape, state), { kind: state, shape }]);
 }
 
-/** The declarations of all tables and views that commands can read, by name. `brandapi tables` keeps this order. */
+/**
+ * The declarations of all tables and views that commands can read, by name. `brandapi tables` lists them in this order.
+ */
 const declarations: ReadonlyMap<string, Declaration> = new Map([
   ...declareTypedTables("current"),
   ...Object.entries(exportedSystemTables).map(([name, table]): [string, Declaration] => [

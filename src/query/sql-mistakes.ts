@@ -209,7 +209,7 @@ function wouldResolve(db: Database, sql: string, table: SchemaTable, column: str
 
 /**
  * Returns a hint that names the tables with a column, or undefined if no table has it.
- * @param scope the tables in which the column was looked for
+ * @param scope the tables in which SQLite looked for the column
  */
 export function otherTablesHint(
   column: string,

@@ -7,9 +7,9 @@ const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
 /**
- * Finds comparisons that SQLite accepts, but for which it returns wrong results: dates without quotes, dates in a format
- * other than ISO 8601, timestamps that are compared with `datetime()`, and booleans that are compared with text.
- * @returns a warning for each of these timestamps, and for the first comparison of each other kind
+ * Finds comparisons that SQLite accepts, but for which it returns wrong results: dates without quotes, dates in a
+ * format other than ISO 8601, timestamps that are compared with `datetime()`, and booleans that are compared with text.
+ * @returns a warning for each timestamp column, and at most one warning for each other kind of comparison
  */
 export function findWrongComparisons(sql: string): string[] {
   const tokens = tokenize(sql);
@@ -55,7 +55,10 @@ const isoDate = /^'\d{4}-\d\d(?:-\d\d(?:[ T][^']*)?)?'$/;
 /** Matches functions that can return dates in formats other than ISO 8601. */
 const textFunction = /^(?:format|printf|replace|strftime|substr|substring)$/i;
 
-/** Finds a date that is not in the mirror's format but is compared with a date column. Date columns contain text. */
+/**
+ * Finds a date that is compared with a date column but is not in the mirror's format. Dates are compared as text, so
+ * the formats must match.
+ */
 function findMisformattedDate(tokens: readonly string[]): string | undefined {
   if (tokens.some((token) => textFunction.test(token))) return undefined;
   for (const [index, written] of tokens.entries()) {
@@ -78,7 +81,10 @@ const allColumns = tableNames.flatMap(declaredColumns);
 
 const booleanColumns = new Set(allColumns.flatMap(({ name, type }) => (type === "boolean" ? [name] : [])));
 
-/** Finds a boolean column that is compared with `'true'` or `'false'`, as exports write it. In SQL, it is 1 or 0. */
+/**
+ * Finds a boolean column that is compared with `'true'` or `'false'`, which is how exports write booleans. In SQL, they
+ * are 1 and 0.
+ */
 function findBooleanText(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
     if (!/^'(?:true|false)'$/i.test(written)) continue;
@@ -128,7 +134,7 @@ function describeUse(before: readonly string[], after: readonly string[]): strin
 }
 
 /**
- * Returns the operand to the left of a comparison: the tokens end with `column >`, `f(column) =`, `column IN (`,
+ * Returns the operand to the left of a comparison. The tokens must end with `column >`, `f(column) =`, `column IN (`,
  * `column BETWEEN` or `column BETWEEN value AND`.
  */
 function leftOperand(tokens: readonly string[]): readonly string[] {
@@ -141,7 +147,7 @@ function leftOperand(tokens: readonly string[]): readonly string[] {
   return tokens.slice(Math.max(0, start), end);
 }
 
-/** Returns the operand to the right of a comparison: the tokens start with `< column` or `= f(column)`. */
+/** Returns the operand to the right of a comparison. The tokens must start with `< column` or `= f(column)`. */
 function rightOperand(tokens: readonly string[]): readonly string[] {
   if (!comparison.test(tokens[0] ?? "")) return [];
   return tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2);

@@ -10,7 +10,7 @@ import {
 import { dayMs } from "../util/timestamps.js";
 import { formatDay, formatMonth, formatShortMonth } from "./formatting.js";
 
-/** An inclusive range of UTC days such as `2026-10-31`. */
+/** A range of UTC days, including both ends. Days are written as `2026-10-31`. */
 export interface DayRange {
   since: string;
   until: string;
@@ -28,18 +28,18 @@ export interface Period extends DayRange {
   slug: string;
   /**
    * The first and the last day included in the amounts. These are complete days, unless none of the period's days has
-   * been read completely. If part of the period has never been read, the days end at the first gap.
+   * been fully read. If part of the period has never been read, the days end at the first gap.
    */
   from: string;
   through: string;
   has_complete_days: boolean;
-  /** True if any day in the period is not over, or has not been read completely. */
+  /** True if any day in the period is not over, or has not been fully read. */
   is_partial: boolean;
-  /** The days just before the period, for comparison. Null if any of them has not been read completely. */
+  /** The days just before the period, for comparison. Null if any of them has not been fully read. */
   before: Comparison | null;
   /**
    * The same days a year earlier, for comparison. Null if the period is not a month, or if any of these days has not
-   * been read completely.
+   * been fully read.
    */
   year_ago: Comparison | null;
 }
@@ -49,7 +49,7 @@ export interface Period extends DayRange {
  * an unfinished month is compared with the same days of the previous month.
  * @param requested milliseconds since the Unix epoch
  * @param reachedMs the time up to which orders have been read, in milliseconds since the Unix epoch
- * @param readRanges the date ranges that have been read completely, merged
+ * @param readRanges the merged date ranges that have been fully read
  * @param firstSalesDay the day of the first order; earlier days are not used for comparisons
  */
 export function choosePeriod(

@@ -20,8 +20,8 @@ interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
   /** The range that was verified last, and the command that verified it. Null if no run has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /**
-   * The time of the last `verify`, if all it found were orders dated outside the ranges that have been read. Null
-   * otherwise. Such orders do not affect the verified range.
+   * The time of the last `verify` if it found only orders whose dates have not been read yet; otherwise, null. These
+   * orders do not affect the verified range.
    */
   unread_found_at: string | null;
   /** An error that has occurred since the verification, or null. */
@@ -37,7 +37,7 @@ export function readProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
-  // The problems that `status` lists include those of a later check of the tables.
+  // `status` can list a problem from a later check of the tables instead of the one from `verify`.
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);
   return {
@@ -93,7 +93,7 @@ export function describeProof({ error, unread_found_at, verified }: Proof): stri
 }
 
 /**
- * @param readUntil the time up to which orders have been read, or null if no date range has been read completely
+ * @param readUntil the time up to which orders have been read, or null if no date range has been fully read
  * @param reached `readUntil` or, if it is null, the day of the newest order
  */
 export function createProofSection(proof: Proof, readUntil: string | null, reached: string): Section {
@@ -111,7 +111,7 @@ function describeAge(
   reached: string,
 ): string {
   if (readUntil === null)
-    return `No date range has been read completely. The newest order is from ${formatDay(reached)}. See \`brandapi status\`.`;
+    return `No date range has been fully read. The newest order is from ${formatDay(reached)}. See \`brandapi status\`.`;
   const days =
     oldest === null ? 0 : Math.floor(Math.max(0, Date.parse(readUntil) - Date.parse(oldest)) / dayMs);
   const age = days === 0 ? "" : ` The oldest check is ${pluralize(days, "day")} older.`;

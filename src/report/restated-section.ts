@@ -118,7 +118,7 @@ interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "differ
 
 /**
  * The share of the reported net in one currency that was lost to later refunds, for all months together and as a range
- * over the months.
+ * across the months.
  */
 interface RefundLoss {
   currency: string | null;
@@ -137,7 +137,7 @@ function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
 }
 
 /**
- * Returns the orders that have changed the net of reported months.
+ * Returns the orders whose changes have altered the net sales of months already reported.
  * @param maxPerCurrency the maximum number of orders per currency
  */
 function readRestatedOrders(mirror: Mirror, sinceMonth: string, maxPerCurrency: number): RestatedOrder[] {

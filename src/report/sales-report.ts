@@ -37,7 +37,7 @@ export function createReport(
   const firstSalesDay = mirror.selectValue<string>("SELECT min(day) FROM sales_by_day");
   const lastSalesDay = mirror.selectValue<string>("SELECT max(day) FROM sales_by_day");
   const readUntil = readOrdersEnd(mirror);
-  // If the API returns an order with an unreadable date for every date range, no range has been read completely.
+  // If the API returns an order with an unreadable date for every date range, no range counts as fully read.
   const reached = readUntil ?? (lastSalesDay && `${lastSalesDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
@@ -82,7 +82,7 @@ function materializeViews({ db }: Mirror): void {
       db.exec(`CREATE TEMP TABLE ${name} AS ${viewQuery(view)}`);
 }
 
-/** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been read completely. */
+/** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been fully read. */
 function readOrdersEnd(mirror: Mirror): string | null {
   return mirror.selectValue<string>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`);
 }

@@ -41,7 +41,7 @@ interface MonthSales extends Sales {
   is_partial: 0 | 1;
   net_through: number | null;
   net_before: number | null;
-  /** The net of the same month a year earlier. Null if either month has not been read completely. */
+  /** The net of the same month a year earlier. Null if either month has not been fully read. */
   net_year_ago: number | null;
 }
 
@@ -164,7 +164,7 @@ function describeComparison({ period, days }: ReportData): string {
 
 function describeIncludedDays(period: Period, days: DayRange): string {
   if (!period.has_complete_days)
-    return `No day in this period has been read completely. The amounts include the orders of ${formatDays(days)} that have been read. `;
+    return `No day in this period has been fully read. The amounts include the orders of ${formatDays(days)} that have been read. `;
   if (days.since !== period.since)
     return `${formatDays(days)} only: not all older orders have been read (\`brandapi sync orders --full\` reads them). `;
   return days.until === period.until ? "" : `Complete days only, through ${formatDay(days.until)}. `;

@@ -6,9 +6,7 @@ import { authorize, findKey, rejectMisplacedKey } from "./keys.js";
 
 export const apiRoot = "/api/brand/v1";
 
-/**
- * Retired public feeds, which needed no key and which the API has replaced (see "Versioning" in the API documentation).
- */
+/** Retired public feeds that needed no key (see "Versioning" in the API documentation). */
 const retiredFeeds = [
   "/api/public/brands/{partner_id}/recommendations",
   "/api/brands/{domain}/recommendations",
@@ -113,7 +111,7 @@ function findEndpoint(path: string) {
 /** The sandbox's behavior where the API documentation leaves it open, as listed in the help. */
 export const undocumentedChoices: readonly string[] = [
   "A date without a time means the whole day in UTC; timestamps end in Z or a zero offset.",
-  "A page past the end is an empty list, and an empty list has a total_pages of 0.",
+  "Pages past the end are empty, and total_pages is 0 for an empty list.",
   "`active` orders are neither cancelled nor fully refunded.",
   "Among orders with the same date, the one attributed last comes first.",
   "A malformed ID causes a 404 in a path and a 400 in a query.",

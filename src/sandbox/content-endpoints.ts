@@ -101,7 +101,7 @@ export function createLibrary(brand: Brand, now: number): ContentItem[] {
   );
 }
 
-/** Returns a date in the last 600 days. One in 37 files has the date of the previous file. */
+/** Returns a date in the last 600 days. One in 37 files has the same date as the previous file. */
 function fileDate(seed: number, index: number, now: number): number {
   const n = index % 37 === 36 ? index - 1 : index;
   return Math.floor(

@@ -57,7 +57,7 @@ function checkRequest(
   url: URL,
   now: number,
 ): number | null {
-  // Reject requests with a key, because a client must not send it to the file host.
+  // Reject requests with a key, because clients must never send their key to the file host.
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return 400;
   if (method !== "GET" && method !== "HEAD") return 405;
   const expires = url.searchParams.get("expires") ?? "";

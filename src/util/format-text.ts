@@ -28,7 +28,7 @@ export function formatBytes(bytes: number): string {
 /**
  * Makes a name unique, ignoring case, by appending `_2`, `_3` and so on.
  * @param taken names in lower case
- * @param maxLength includes the suffix
+ * @param maxLength the maximum length, including the suffix
  */
 export function uniqueName(
   name: string,

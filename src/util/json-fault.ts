@@ -18,8 +18,8 @@ type Expected =
   | "end of file";
 
 /**
- * Finds the first syntax error in JSON. Returns null if there is none. Unlike the messages of `JSON.parse`, the reason
- * does not depend on the Node version, and never quotes the text, which may contain a key.
+ * Finds the first syntax error in JSON. Returns null if there is none. Unlike the messages from `JSON.parse`, the
+ * reason does not depend on the Node version, and never quotes the text, which may contain a key.
  */
 export function findJsonFault(text: string): JsonFault | null {
   const open: string[] = [];
@@ -73,7 +73,7 @@ export function findJsonFault(text: string): JsonFault | null {
 }
 
 function describeInvalid(rest: string): string {
-  if (rest.startsWith('"')) return "a quote is not closed, or a text contains an invalid character";
+  if (rest.startsWith('"')) return "a string is not closed or contains an invalid character";
   if (/^['‘’“”]/.test(rest)) return "text is not in straight double quotes";
   if (/^(?:\/\/|\/\*|#)/.test(rest)) return "JSON does not allow comments";
   return "an unexpected character, or text without double quotes";

@@ -6,7 +6,7 @@ export interface Reporter {
   begin(task: { name: string; total?: number }): Task;
   /** Prints a line to stderr unless `--quiet` is set. */
   note(text: string): void;
-  /** Prints a warning, even with `--quiet`. Repeated warnings are printed once per run. */
+  /** Prints a warning, even with `--quiet`. Each warning is printed only once per run. */
   warn(text: string): void;
   /** Prints a line if `--verbose` is set. */
   detail(text: string): void;

@@ -29,8 +29,8 @@ export function suggestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * Finds the intended column if its name was written with or without the table's noun. In `orders`, `order_id` means
- * `id`, and `date` means `order_date`.
+ * Finds the intended column if the user added or omitted the table's noun. In `orders`, `order_id` means `id`, and
+ * `date` means `order_date`.
  */
 export function findOwnColumn(typed: string, table: string, columns: readonly string[]): string | undefined {
   const prefix = `${table.replace(/_.*/, "").replace(/s$/, "")}_`;

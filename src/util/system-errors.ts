@@ -27,7 +27,7 @@ export function writeHint(cause: unknown): string {
   return "check the path, or choose another folder";
 }
 
-/** Explains an error from the operating system. Returns undefined for other errors. */
+/** Explains an operating system error. Returns undefined for other errors. */
 export function explainSystemError(cause: unknown): ConfigurationError | undefined {
   const code = errorCode(cause);
   const reason = systemReason(cause);

@@ -91,7 +91,7 @@ export function startOfDay(ms: number): number {
   return Math.floor(ms / dayMs) * dayMs;
 }
 
-/** Clips a range to whole UTC days. If it contains none, the end of the result is before its start. */
+/** Clips a range to whole UTC days. If the range contains no complete day, the result ends before it starts. */
 export function clipToCompleteDays({ from, to }: TimeRange): TimeRange {
   return { from: startOfDay(from + dayMs - 1), to: startOfDay(to + 1) - 1 };
 }

@@ -94,7 +94,7 @@ export function formatUtc({ ms, micros }: Pick<Timestamp, "ms" | "micros">): str
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}${fraction.replace(/\.?0*$/, "")}`;
 }
 
-/** True if a text is an existing day, such as `2026-01-31`. */
+/** True if the text is a valid day, such as `2026-01-31`. */
 export function isCalendarDate(text: string): boolean {
   return dayStart(text) !== undefined;
 }

@@ -95,7 +95,7 @@ export const hosts: View = {
     ORDER BY n.id`,
 };
 
-/** For each month, selects the ranking of all hosts that was read last. Entries without a host are combined. */
+/** For each month, selects the most recently read ranking of all hosts. Entries without a host are combined. */
 const monthlyRankingsSql = `monthly_rankings AS (
     SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
       CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
@@ -136,11 +136,11 @@ WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY ne
     ORDER BY m.month, m.host_id, m.currency`,
 };
 
-/** The highest commission of each order so far, by the host and currency that the order had at that time. */
+/** The highest commission seen for each order, with the host and currency that the order had at that time. */
 const highestCommissionsSql = `highest_commissions AS (SELECT record_id, host_id, currency, max(commission_amount) AS amount
       FROM order_versions WHERE orders GROUP BY record_id, host_id, currency ${materializedSql})`;
 
-/** The current commission of each order, and how much less that is than the order's highest commission. */
+/** Each order's current commission, and the amount by which it has fallen from the highest one. */
 const commissionPartsSql = `commission_parts AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
       UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(

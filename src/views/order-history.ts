@@ -61,5 +61,5 @@ export function selectReportedAt(month: string): string {
     AND to_at >= date(${end}, '-1 day') || 'T23:59:59.999Z' ORDER BY run_id LIMIT 1)`;
 }
 
-/** SQL for the end of the most recent covered range for orders. Requires the common table expression `order_coverage`. */
+/** SQL for the end of the orders' most recent covered range. Requires the common table expression `order_coverage`. */
 export const ordersReadUntilSql = `(SELECT max(to_at) FROM (SELECT to_at FROM coverage WHERE resource = 'orders' UNION ALL SELECT to_at FROM order_coverage))`;

@@ -35,13 +35,13 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM order_coverage
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
-/** The daily sales. `month` is the day's month, and `nth` is the number of the day in that month. */
+/** Daily sales. `month` is the day's month, and `nth` is the day of that month. */
 const numberedDaysSql = `numbered_days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materializedSql})`;
 
 /**
- * Each month with the month before it. `through` is the last day that has been read completely: 31 if the whole month
- * has been read, null if no day has.
+ * Each month and the preceding month. `through` is the last fully read day: 31 if the entire month has been read, or
+ * null if no day has.
  */
 const monthEndsSql = `month_ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
@@ -49,7 +49,7 @@ const monthEndsSql = `month_ends AS (
         WHEN month = substr(unread, 1, 7) THEN nullif(substr(unread, 9) - 1, 0) END AS through
       FROM (SELECT month, date(${monthReadUntilSql}, '+0.001 seconds') AS unread FROM (SELECT DISTINCT month FROM numbered_days)) ${materializedSql})`;
 
-/** The amounts by month and currency. `net_through` is the net amount through the last day that was read completely. */
+/** The amounts by month and currency. `net_through` is the net amount through the last fully read day. */
 const monthlySumsSql = `monthly_sums AS (
       SELECT month, currency, ${orderFigureSumsSql}, before, through,
         CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
@@ -106,7 +106,7 @@ export const refundsByMonth: View = {
     monthColumn,
     currencyColumn,
     ...orderFigureColumns,
-    integer("refunded_orders", "orders that count and were partly or fully refunded"),
+    integer("refunded_orders", "orders that count and were partially or fully refunded"),
     number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
   ],
   date: "month",

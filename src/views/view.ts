@@ -71,18 +71,18 @@ export const materializedSql = "LIMIT -1";
 
 export const orderCountColumns: readonly ViewColumn[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
-  integer("cancelled_orders", "cancelled orders, which are not part of any other figure"),
+  integer("cancelled_orders", "cancelled orders, which are excluded from all other figures"),
   integer(
     "orders_without_total",
-    "orders that count but have no total; they contribute nothing to the gross amount",
+    "orders that count but have no total, and therefore add nothing to the gross amount",
   ),
 ];
 
 /** An order's amounts. Null amounts count as 0. */
 export const orderAmountColumns: readonly ViewColumn[] = [
-  amount("gross_amount", "`total_amount` of the orders that count"),
-  amount("refunded_amount", "`refund_amount` of the orders that count"),
-  amount("net_amount", "gross minus refunded"),
+  amount("gross_amount", "sum of `total_amount` for orders that count"),
+  amount("refunded_amount", "sum of `refund_amount` for orders that count"),
+  amount("net_amount", "gross amount minus refunds"),
   amount("commission_amount", "the commission that hosts have earned; the API does not report payments"),
 ];
 
@@ -103,8 +103,8 @@ export const orderFigureSumsSql = [
 ].join(", ");
 
 /**
- * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's number.
- * Otherwise, it is rounded to six decimal places, which hides floating-point errors.
+ * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's amount.
+ * With one, it is rounded to six decimal places, which hides floating-point errors.
  */
 export const orderFiguresSql = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],
@@ -123,7 +123,7 @@ export const orderFiguresSql = [
   .map(([name, type, value]) => `CAST(${value} AS ${type}) AS ${name}`)
   .join(", ");
 
-/** Returns SQL for a sum of amounts, rounded to six decimal places. For no rows, the sum is 0. */
+/** Returns SQL for a sum of amounts, rounded to six decimal places. If there are no rows, the sum is 0. */
 export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
@@ -158,8 +158,8 @@ export function selectHostUsername(id: string): string {
 }
 
 /**
- * Returns SQL for a host's label: the handle, otherwise the full name, otherwise the start of the ID. If the ID is
- * null, the label is null.
+ * Returns SQL for a host's label: the handle, falling back to the full name and then to the start of the ID. If the ID
+ * is null, the label is null.
  * @param id an SQL expression for the host's ID
  */
 export function selectHostLabel(id: string): string {

@@ -17,7 +17,7 @@ test.each(seeds)(
     expect(rows.map(([, what]) => what)).toEqual([
       "host left",
       "refunded",
-      "refunded in part",
+      "partially refunded",
       "attributed late",
       "withdrawn",
       "cancelled",

@@ -305,10 +305,13 @@ test("if the API rejects a key, login names the key's source, and login --key-st
   expect([wrong.code, wrong.err]).toEqual([4, expect.stringContaining("hint: check the key for a typo")]);
   storeProfiles(brand, { default: { baseUrl: testBaseUrl, key: "brk_old" } });
   const stored = await brand.run("login --ping https://hc.example/x");
-  expect([stored.code, stored.err]).toEqual([4, expect.stringContaining("the key comes from the profile")]);
+  expect([stored.code, stored.err]).toEqual([
+    4,
+    expect.stringContaining("to replace the key in the profile"),
+  ]);
   writeFileSync(join(brand.home, "key"), "brk_file", { mode: 0o600 });
   const file = await brand.run("login --ping https://hc.example/x --key-file key");
-  expect([file.code, file.err]).toEqual([4, expect.stringContaining("the key comes from the file key")]);
+  expect([file.code, file.err]).toEqual([4, expect.stringContaining("check the key in the file key")]);
   expect((await brand.run("login --omit title --key-stdin", { stdin: brand.key })).code).toBe(0);
   expect(readFileSync(configOf(brand), "utf8")).toContain(brand.key);
 });

@@ -518,8 +518,8 @@ test.each([
   [`{"profiles": {"acme": {"rate_limit": 30}}}`, "`rate_limit` of the profile `acme` is not supported"],
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
   [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
-  [`{"brands": {}}`, "it has no object `profiles`"],
-  [`{"profils": {}, "profiles": 5}`, "it has no object `profiles`"],
+  [`{"brands": {}}`, "it has no `profiles` object"],
+  [`{"profils": {}, "profiles": 5}`, "it has no `profiles` object"],
   [`[]`, "put the profiles in an object"],
   [`{"profiles": `, "fix the line, or move the file away and run `brandapi login` for each profile"],
 ])("the hint for the invalid config file `%s` contains: %s", async (config, hint) => {

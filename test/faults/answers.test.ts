@@ -86,7 +86,7 @@ const permanent: [name: string, fault: Fault, code: number, message: RegExp][] =
     "the API returns HTTP 401",
     { status: 401 },
     4,
-    /rejected the key \(401\)[\s\S]*hint: the key comes from the variable BRANDAPI_KEY: check it for a typo/,
+    /rejected the key \(401\)[\s\S]*hint: check the key in the BRANDAPI_KEY variable for a typo/,
   ],
   [
     "the API returns HTTP 402",

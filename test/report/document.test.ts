@@ -297,7 +297,7 @@ test("the report states that no day is complete if the mirror contains only part
     is_partial: true,
   });
   expect((await one.run("report --month 2026-11 --text")).out).toContain(
-    "No day in this period has been read completely.",
+    "No day in this period has been fully read.",
   );
 });
 

@@ -359,5 +359,5 @@ test("if no date range has been fully read, the report covers the time up to the
   writeRead(mirror, "orders", [order("a", "2026-10-05", 100), order("b", "2026-11-05", 100)]);
   const report = reportOf(mirror);
   expect([report.reached, report.is_proven]).toEqual(["2026-11-05T00:00:00.000Z", false]);
-  expect(leadOf(report, "sales")).toContain("No day in this period has been read completely.");
+  expect(leadOf(report, "sales")).toContain("No day in this period has been fully read.");
 });

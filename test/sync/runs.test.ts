@@ -243,7 +243,7 @@ describe("denied access", () => {
     expect([code, err]).toEqual([
       10,
       expect.stringMatching(
-        /^brandapi: The last sync, 2026-.*, failed: The API rejected the key \(401\).*\n {2}hint: the key comes from the variable BRANDAPI_KEY/m,
+        /^brandapi: The last sync, 2026-.*, failed: The API rejected the key \(401\).*\n {2}hint: check the key in the BRANDAPI_KEY variable/m,
       ),
     ]);
     brand.setKey({ revoked: false });

@@ -29,7 +29,7 @@ const faults: [string, number, string][] = [
   ["{a: 'b'} // c", 1, "an unexpected character, or text without double quotes"],
   ['{\n  // brands\n  "profiles": {}}', 2, "JSON does not allow comments"],
   ['{"profiles":\n  {"a": {"key": "brk_secret"}\n', 2, "unexpected end of file"],
-  ['{"profiles": {"a": {"key": "brk_secret}}}', 1, "a quote is not closed"],
+  ['{"profiles": {"a": {"key": "brk_secret}}}', 1, "a string is not closed"],
   ['{"profiles" {}}', 1, "a colon is missing after a name"],
   ['{"profiles": {"a": ]}', 1, "a value is missing"],
   ['{"profiles": {"a": {}]}', 1, "a closing bracket of the wrong kind"],
@@ -49,8 +49,8 @@ const faults: [string, number, string][] = [
   ["[‘a’]", 1, "text is not in straight double quotes"],
   ["[1, /* two */ 2]", 1, "JSON does not allow comments"],
   ["[1] # one", 1, "JSON does not allow comments"],
-  ['["a\tb"]', 1, "a quote is not closed, or a text contains an invalid character"],
-  ['["\\x"]', 1, "a quote is not closed, or a text contains an invalid character"],
+  ['["a\tb"]', 1, "a string is not closed or contains an invalid character"],
+  ['["\\x"]', 1, "a string is not closed or contains an invalid character"],
 ];
 
 test.each(faults.map(([text, line, reason]) => [visible(text), line, reason, text] as const))(

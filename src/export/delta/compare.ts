@@ -26,7 +26,7 @@ export interface DeltaComparison {
   /** The mirror's columns, with the names that they have in the Delta table. */
   columns: readonly { name: string }[];
   types: readonly ColumnType[];
-  /** The number of rows in the mirror and a digest of them, keyed by month. */
+  /** The mirror's row count and row digest for each month. */
   months: ReadonlyMap<string, { rows: number; digest: string }>;
   /** The columns of the Delta table before and after the export. */
   oldFields: readonly DeltaField[];
@@ -90,7 +90,7 @@ function checkBrand({ manyBrands, mirrorState: { brand } }: MonthlyRows, log: De
     );
   if (!metaData) return;
   if (manyBrands && !hasManyBrands(log))
-    throw createDeltaTableError(folder, "is a single-brand table without the column `brand_id`");
+    throw createDeltaTableError(folder, "is a single-brand table without a `brand_id` column");
   const lastBrand = [...log.brands.keys()].at(-1);
   if (!manyBrands && (hasManyBrands(log) || lastBrand !== brand))
     throw createDeltaTableError(folder, "belongs to a different brand");

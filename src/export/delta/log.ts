@@ -106,13 +106,14 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
 }
 
 /**
- * If another process is creating the same version, the number of times to wait for it, and the milliseconds per wait.
+ * How many times, and for how many milliseconds each time, to wait for another process that is creating the same
+ * version.
  */
 const [maxWaits, waitMs] = [100, 50];
 
 /**
  * Adds a version to the log. If another brand has added this version to a multi-brand table, tries the next version.
- * @returns the number of the version, or undefined if the schema has changed, so that the actions no longer apply
+ * @returns the new version's number, or undefined if the schema has changed, so that the actions no longer apply
  * @throws MirrorBusy if an export of the same brand, or any export to a single-brand table, has added the version first
  */
 export async function commitVersion(
