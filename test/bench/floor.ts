@@ -8,13 +8,35 @@ import { Sqlite } from "../support/sqlite.js";
  */
 const [path = "", since] = process.argv.slice(2);
 const { BRANDAPI_BASE_URL: base, BRANDAPI_KEY: key } = process.env;
-const own = `id external_order_id order_number order_date currency total_amount subtotal_amount refund_amount
-  financial_status fulfillment_status is_cancelled is_refunded commission_rate commission_amount attribution`.split(
-  /\s+/,
-);
-const nested =
-  `host_id host_username host_first_name host_last_name host_profile_photo product_id product_title
-  product_cover_photo gear_list_id gear_list_title`.split(/\s+/);
+const own = [
+  "id",
+  "external_order_id",
+  "order_number",
+  "order_date",
+  "currency",
+  "total_amount",
+  "subtotal_amount",
+  "refund_amount",
+  "financial_status",
+  "fulfillment_status",
+  "is_cancelled",
+  "is_refunded",
+  "commission_rate",
+  "commission_amount",
+  "attribution",
+];
+const nested = [
+  "host_id",
+  "host_username",
+  "host_first_name",
+  "host_last_name",
+  "host_profile_photo",
+  "product_id",
+  "product_title",
+  "product_cover_photo",
+  "gear_list_id",
+  "gear_list_title",
+];
 const columns = [...own, ...nested];
 type Value = string | number | boolean | null;
 type Members = Record<string, Value>;

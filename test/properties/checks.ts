@@ -198,7 +198,7 @@ function checkDetails(world: World, end: RunResult, { present }: MirrorClaims): 
   });
 }
 
-/** Returns true if the run read a complete list, which did not change in the meantime. */
+/** Returns true if the run read a complete list that did not change while it was read. */
 function isUndisturbedList({ versionHistory, listName }: World, { startedAt, endedAt }: RunResult): boolean {
   return !isDated(listName) && !versionHistory.changes.some((at) => at > startedAt && at <= endedAt);
 }

@@ -236,7 +236,7 @@ test("query --as-of rejects a statement that reads a table without a history, or
   }
 });
 
-test("export and query --as-of reject a time before the first sync and keep the existing file", async () => {
+test("export and query reject an --as-of time before the first sync, and keep an existing output file", async () => {
   const { brand } = await syncTwice();
   const file = join(brand.home, "orders.csv");
   writeFileSync(file, "earlier export\n");

@@ -272,7 +272,7 @@ test("if the API sends a new field, its path is reported once per mirror", async
   expect(write(mirror, orders, [order("o4", { other: null })])).toHaveLength(1);
 });
 
-test("storing values of an unexpected type increases the column's count of such values, but prints no message", async () => {
+test("storing a value of an unexpected type increases the column's count of unexpected values, but prints no message", async () => {
   const mirror = await makeMirror();
   const odd = (id: string) => order(id, { total_amount: "10.00", host: "ada" });
   expect(write(mirror, orders, [odd("o1"), odd("o2")])).toEqual([]);

@@ -14,8 +14,8 @@ type Page = [total: number, ...records: Json[]];
 type Request = Parameters<ApiClient["get"]>[1];
 
 /**
- * Creates a run. On each read of the list, the API returns the next of the given results, and repeats the last one.
- * Each request takes one millisecond.
+ * Creates a run. For each read of the list, the API returns the next element of `readings`, and repeats the last
+ * element. Each request takes one millisecond.
  */
 function makeRun(
   readings: readonly (readonly Page[])[],
