@@ -26,8 +26,8 @@ export interface ModelEvent {
 
 export type EventType =
   /**
-   * A record is added with the current date, an earlier date, or a date in the same second as that of an existing
-   * record.
+   * A record is added with the current date, an earlier date, or a date in the same second as an existing record's
+   * date.
    */
   | "new"
   | "late"
@@ -81,7 +81,7 @@ export function hashNumbers(...numbers: number[]): number {
 export function createRecords(listName: TestedList, start: StartingRecords, now: number): Fields[] {
   const { seed, perSecond, undated = 0 } = start;
   let date = "";
-  // Every run reads all of a list without dates, so these lists are kept short.
+  // Every run reads lists without dates in full, so these lists are kept short.
   const length = isDated(listName) ? start.records : start.records % 61;
   const records = Array.from({ length }, (_, n) => {
     const age = (hashNumbers(seed, n, 1) % (n % 2 === 0 ? 60 : 700)) * day + (hashNumbers(seed, n, 3) % day);

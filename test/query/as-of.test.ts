@@ -29,7 +29,7 @@ function copyOf(path: string, to: string): string {
   return to;
 }
 
-test("export --as-of returns the same rows for each table and view as an export made at that time", async () => {
+test("for each table and view, export --as-of returns the same rows as an export made at the requested time", async () => {
   const brand = makeBrand({ history: 150, seed: 3, listLimit: 15 });
   const copies: { path: string; at: string }[] = [];
   for (const [month, days] of [30, 35].entries()) {

@@ -216,7 +216,7 @@ test("sales_by_month marks the first month as partial if the first sync's --sinc
   ]);
 });
 
-test("export sales_by_month --as-of returns the same rows as an export made at that time", async () => {
+test("export sales_by_month --as-of returns the same rows as an export made at the requested time", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const brand = makeBrand({
     orders: orders.filter((order) => monthOf(order) < "2026-11"),

@@ -318,7 +318,7 @@ test("the report states refund losses per currency, based on months that were re
   ]);
 });
 
-test("the report lists the largest changes per currency, and fewer of them if there are many currencies", async () => {
+test("the report lists the largest changes in each currency, with fewer changes per currency if there are many currencies", async () => {
   const mirror = await makeMirror();
   const currencies = ["AUD", "EUR", "GBP", "USD"];
   const orders = currencies.flatMap((currency) =>

@@ -153,7 +153,7 @@ test("a rebuild of one resource leaves the months of other resources' versions u
   expect(mirror.selectValues("SELECT month FROM record_versions")).toEqual(["2026-10"]);
 });
 
-test("tables count as outdated if the declared columns of a table have changed, but not if a table or view is missing", async () => {
+test("tables count as outdated if a table's declared columns have changed, but not if a table or view is missing", async () => {
   const mirror = await filledMirror();
   mirror.db.exec("DROP VIEW orders_net; DROP TABLE order_line_items");
   expect(hasOutdatedColumns(mirror)).toBe(false);

@@ -119,7 +119,7 @@ describe("lists without dates", () => {
     );
   });
 
-  test("verify reports clicks and rankings as unproven without sending requests, and exits with code 0, because the API can change them later", async () => {
+  test("because the API can change clicks and rankings later, verify reports them as unproven without sending requests, and exits with code 0", async () => {
     const brand = makeBrand({ history: 20, listLimit: 3 });
     await brand.run("sync analytics-hosts");
     const { code, month, result } = await verified(brand, "verify analytics-hosts --evidence");
