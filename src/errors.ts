@@ -23,7 +23,7 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * The extent of a failure, which ends the work on one resource, all further requests (an outage), or the complete
+ * The extent of a failure, which ends the work on one resource, all further requests (an outage), or the entire
  * command.
  */
 export type FailureScope = "resource" | "outage" | "command";
@@ -161,6 +161,6 @@ export class Stopped extends BrandapiError {
 }
 
 export function failureScope(error: unknown): FailureScope {
-  // Any other error is a bug and ends the complete command.
+  // Any other error is a bug and ends the entire command.
   return error instanceof BrandapiError ? error.failureScope : "command";
 }

@@ -188,7 +188,7 @@ async function loadCommand(
   return { command, run };
 }
 
-/** Returns the complete command tree, for the documentation. */
+/** Returns the complete command tree for the documentation. */
 export async function buildProgram(deps: Deps): Promise<Command> {
   const root = createProgram(deps);
   for (const name of entries.keys()) await loadCommand(root, name, deps);

@@ -187,9 +187,9 @@ export async function listDeltaTables(
 }
 
 /**
- * Reads the Delta logs of the named tables, which need not exist yet. If no names are given, reads the logs of all
- * Delta tables in the folder. Must be called before the mirror is opened, so that the mirror is at least as new as the
- * Delta tables.
+ * Reads the Delta logs of the named tables, which need not exist yet. If `names` is empty, reads the logs of all Delta
+ * tables in the folder. Must be called before the mirror is opened, so that the mirror is at least as new as the Delta
+ * tables.
  */
 async function readLogs(
   names: readonly string[],

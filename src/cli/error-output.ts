@@ -18,7 +18,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "apiKeys">,
   profile?: string,
 ): ExitCode {
-  // An aborted call throws an AbortError, but users should see the reason for the abort instead.
+  // An aborted call throws an AbortError. To users, the reason for the abort is more useful.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const explained = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = explained;
@@ -62,7 +62,7 @@ export type MirrorFlags = Partial<Pick<CommandLine, "profile" | "db">>;
 /**
  * Adds `--profile` and `--db` from the current command line to the commands in a message, except to commands that
  * already have them. Code that creates a message can therefore omit these flags. A profile that was selected with
- * BRANDAPI_PROFILE is not added; a message that needs it uses `commandFor`.
+ * BRANDAPI_PROFILE is not added. Messages that need it use `commandFor`.
  */
 export function addMirrorFlags(text: string, { profile, db }: MirrorFlags): string {
   return text.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {

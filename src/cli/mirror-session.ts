@@ -33,7 +33,7 @@ interface MirrorCommand {
 
 /** A command that writes to the mirror. */
 interface WritingCommand extends MirrorCommand {
-  /** True to fail if there is no mirror. By default, a mirror is created. */
+  /** True to fail if the mirror does not exist. By default, it is created. */
   needsMirror?: boolean;
   /** True to check the entire mirror file for damage. By default, a quicker check runs once a day. */
   checksFile?: boolean;

@@ -118,7 +118,8 @@ class StatusLine {
       // Leave the cursor visible, because it would stay hidden if a signal killed the process.
       hideCursor: false,
       gracefulExit: false,
-      // Leave line wrapping enabled as well. The line is never wider than the terminal.
+      // Leave line wrapping enabled, because a killed process could not restore it. The line is never wider than the
+      // terminal.
       linewrap: true,
     });
     this.#bar.start(1, 0);
@@ -147,7 +148,7 @@ interface CurrentTask {
 }
 
 /**
- * Prints progress and messages to stderr. On a terminal, progress is a single line that is redrawn; elsewhere, one line
+ * Prints progress and messages to stderr. On a terminal, progress is a single line that is redrawn. Elsewhere, one line
  * is printed per task. With `--quiet`, only warnings are printed. Control characters are escaped because text may come
  * from the API, and keys are redacted. The reporter must be closed when the command ends.
  */

@@ -67,8 +67,8 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
 }
 
 /**
- * Makes the mirror's tables and views return the data as of a given time, on this connection only. Warns about data
- * that is not available for that time.
+ * Makes the mirror's tables and views return the data as of an earlier time, on this connection only. Warns about data
+ * that is unavailable for that time.
  */
 export function useDataAsOf(
   { mirror, reporter: { warn } }: ReadSession,
@@ -103,7 +103,7 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
   }
 }
 
-/** Warns about tables and views that may lack records, because the first sync was interrupted. */
+/** Warns about tables and views that may lack records because the first sync was interrupted. */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
   const partial = names
     .flatMap(resourcesReadBy)

@@ -13,8 +13,8 @@ import type { ReadSession } from "./read-session.js";
 /**
  * Writes tables to stdout, to one file, or to one file per table in a folder. For files, prints the number of rows in
  * each table.
- * @throws UsageError if the format does not support several tables or printing to a terminal, or if the destination is
- * the mirror or the config file
+ * @throws UsageError if the format and the destination are incompatible, or if the destination is the mirror or the
+ * config file
  */
 export async function writeTables(
   tables: RowSources,
@@ -79,7 +79,7 @@ function assignFiles(
 async function refuseOwnFile(path: string, { deps, mirror }: ReadSession): Promise<void> {
   const ownFiles = [...mirrorFiles(await resolveLinks(mirror.path)), await resolveLinks(configPath(deps))];
   if (ownFiles.includes(await resolveLinks(expandPath(path, deps))))
-    throw new UsageError(`The output file is the mirror or the config file: ${path}.`, {
+    throw new UsageError(`The output would overwrite the mirror or the config file: ${path}.`, {
       hint: "choose a different file with `-o`",
     });
 }

@@ -150,7 +150,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
 }
 
 /**
- * True if users other than the file's owner can read it. Always false on Windows, which has a different permission
+ * True if users other than the owner can read the file. Always false on Windows, which has a different permission
  * model.
  */
 export function isReadableByOthers(stat: Stats, { platform }: Pick<PathDeps, "platform">): boolean {

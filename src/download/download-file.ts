@@ -237,7 +237,7 @@ function redirectTarget({ status, headers }: HttpResponse, from: URL, baseUrl: s
 }
 
 /**
- * True if a response continues the partial file. False if it contains the whole file.
+ * True if a response continues the partial file. False if it contains the complete file.
  * @throws DownloadFailure if the transfer cannot be resumed
  */
 function continuesFile({ status, headers }: HttpResponse, { bytesWritten, version }: PartialFile): boolean {

@@ -36,8 +36,8 @@ export function* readJsonObjects(source: RowSource): Iterable<readonly string[]>
 }
 
 function valueEncoder({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
-  // A column for an undocumented field can have the type `json` even if it contains plain strings, numbers and
-  // booleans instead of JSON text.
+  // A column for an undocumented field can have the `json` type even if it contains plain strings, numbers and booleans
+  // instead of JSON text.
   if (type === "json" && !isDiscovered)
     return (value) => (parseJson(String(value)) === undefined ? encodeValue(value) : String(value));
   if (type === "boolean") return (value) => (value === null ? "null" : String(value !== 0));

@@ -160,11 +160,11 @@ function openStream(mirror: Mirror, { name, columns }: RowSource): SingerStream 
   return { name, shape, columns, keys, addedKeys, properties };
 }
 
-/** Returns the columns that identify a row's record, or an empty list if the API documents no ID. */
+/** Returns the columns that identify a row's record, or an empty array if the API documents no ID. */
 function listIdColumns({ resource: { pagination, key }, list }: TableShape): readonly string[] {
   if (pagination !== "documented") return [];
   if (list && key.length > 0) return list.field.parentKey.map(({ column }) => column);
-  // A nested field such as `host.id` becomes the column `host_id`.
+  // A nested field such as `host.id` becomes the `host_id` column.
   return key.map((path) => path.replaceAll(".", "_"));
 }
 

@@ -135,7 +135,7 @@ async function copyToFile(
 }
 
 /**
- * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems without support for
+ * Flushes a folder to disk so that new file names survive a power failure. Does nothing on systems that do not support
  * this.
  */
 export async function syncFolder(folder: string): Promise<void> {
@@ -167,7 +167,7 @@ type Chunks = Iterable<Chunk> | AsyncIterable<Chunk>;
 export interface WriteResult {
   /** The number of bytes written, after compression. */
   bytes: number;
-  /** The number of rows by table. A table without rows may be missing. */
+  /** The row counts by table. Tables without rows may be missing. */
   rows: ReadonlyMap<string, number>;
   /** True if the reader of a pipe closed it before all data was written. */
   isCutShort: boolean;

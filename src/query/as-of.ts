@@ -23,7 +23,7 @@ const systemRowTimeSql: Readonly<Record<string, string>> = {
 
 const rankingTable = "analytics_hosts";
 
-/** Throws a UsageError if the mirror keeps no history of one of the given tables or views. */
+/** Throws a UsageError if the mirror keeps no history of one of the tables or views. */
 export function checkHistory(names: readonly string[]): void {
   const withHistory = new Set([
     ...allTableShapes
@@ -60,9 +60,8 @@ export function requireReadsWithHistory(reads: StatementReads | undefined): read
 }
 
 /**
- * Throws a UsageError if one of the given tables or views has no data as of the given time, because the first sync that
- * read its records ended later.
- * @param asOf ISO 8601
+ * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records
+ * ended later. @param asOf the requested time (ISO 8601)
  */
 function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {
   for (const name of names) {
@@ -205,8 +204,8 @@ function createTypedTables(mirror: Mirror, resourceName: string, shapes: readonl
 }
 
 /**
- * Copies the rows of records that have not changed since the given time. This is faster than building them from the
- * records.
+ * Copies the rows whose records have not changed since the requested time. Copying rows is faster than building them
+ * from the records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
   const columns = readColumns(mirror, shape);

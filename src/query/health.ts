@@ -146,7 +146,8 @@ export function readResourceHealth(
     unexpected_columns: readUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
-    // A success dated in the future also counts as stale, because the clock was wrong when it was recorded.
+    // If the time of the last success is in the future, the data counts as stale, because the clock was wrong during
+    // that run.
     stale: maxAgeMs !== null && (isDenied || ageMs === null || Math.abs(ageMs) > maxAgeMs),
   };
 }

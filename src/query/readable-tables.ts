@@ -26,7 +26,7 @@ export interface ReadableTable {
   about: string;
   /** All columns, even those that exports omit by default (`isOmittedByDefault`). */
   columns: readonly ReadableColumn[];
-  /** The columns to sort by, or an empty list for a view that is already sorted. */
+  /** The columns to sort by, or an empty array for a view that is already sorted. */
   orderBy: readonly string[];
   /** The declaration of a table that is built from the API's records; otherwise, null. */
   shape: TableShape | null;
@@ -185,7 +185,7 @@ function readSystemColumns({ db }: Mirror, table: string, booleans: readonly str
   });
 }
 
-/** Adds the removed records to a table of the kind `current`. Exports contain them after the current records. */
+/** Adds the removed records to a `current` table. In exports, they follow the current records. */
 export function withRemovedRecords(table: ReadableTable): ReadableTable {
   return {
     ...table,

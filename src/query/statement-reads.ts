@@ -11,7 +11,7 @@ export interface StatementReads {
    * built-in views that it reads.
    */
   names: string[];
-  /** The tables that the statement qualifies with the schema `main`, as in `main.orders`. */
+  /** The tables that the statement qualifies with the `main` schema, as in `main.orders`. */
   qualified: string[];
 }
 

@@ -123,8 +123,8 @@ function findDatetimeComparisons(tokens: readonly string[]): string[] {
 }
 
 /**
- * Describes how the value between the given tokens is used as a date: it is compared with a date column or passed to a
- * date function. Returns undefined for any other use.
+ * Describes how a statement uses a value as a date: compared with a date column, or passed to a date function. Returns
+ * undefined for any other use. @param before the tokens before the value @param after the tokens after the value
  */
 function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
   const column = firstDateColumn(leftOperand(before)) ?? firstDateColumn(rightOperand(after));

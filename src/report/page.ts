@@ -131,7 +131,7 @@ function html(strings: TemplateStringsArray, ...values: readonly HtmlPart[]): Ht
   return new Html(strings.reduce((text, string, index) => text + textOf(values[index - 1] ?? "") + string));
 }
 
-/** Renders text from the API. Isolates it, so that its writing direction does not affect the rest of the page. */
+/** Renders text from the API, isolated so that its writing direction does not affect the rest of the page. */
 function renderName(text: string): Html {
   return html`<bdi>${escapeText(text)}</bdi>`;
 }

@@ -119,7 +119,7 @@ function sameDaysBefore({ since, until }: DayRange, count: number, through: stri
   };
 }
 
-/** Formats a whole month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
+/** Formats a full month as `October 2026`, a single day as `3 Oct 2026`, and any other range as `1–24 Oct 2026`. */
 export function formatDays({ since, until }: DayRange, formatFullMonth = formatMonth): string {
   if (isFullMonth({ since, until })) return formatFullMonth(since);
   if (since === until) return formatDay(until);

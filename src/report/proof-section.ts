@@ -37,7 +37,7 @@ export function readProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
-  // `status` can list a problem from a later check of the tables instead of the one from `verify`.
+  // A later table check may have replaced the problem that `verify` recorded, so compare the errors.
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);
   return {

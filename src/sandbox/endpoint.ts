@@ -113,7 +113,8 @@ function sortByDate<T extends object>(list: readonly T[], dateField: keyof T): S
 }
 
 /**
- * Finds the first index at which `matches` is true by binary search. `matches` must also be true at all later indexes.
+ * Uses binary search to find the first index at which `matches` is true. `matches` must remain true at all later
+ * indexes.
  */
 function firstIndex(instants: Float64Array, matches: (at: number) => boolean): number {
   let low = 0;

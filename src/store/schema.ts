@@ -5,13 +5,12 @@ import type { Mirror } from "./database.js";
 /** The system tables that users can query, with their descriptions. The other system tables are internal. */
 export const systemTables = {
   records:
-    "every record, complete and as the API sent it; the tables with the API's data are derived from these records",
+    "every record, exactly as the API sent it; the tables with the API's data are derived from these records",
   record_versions: "earlier versions of records, for `--as-of`",
   host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",
   sync_runs: "every run of `sync`, `verify` and `forget`",
-  coverage:
-    "the date ranges that were read completely for each resource, and the time at which each range was read",
+  coverage: "the fully read date ranges of each resource, and the time at which each range was read",
   analytics_hosts_snapshots:
     "the daily host ranking: one row for each change to a host's totals, which are null once the host has left the ranking",
   content_downloads: "downloaded library files",

@@ -36,7 +36,7 @@ export function hideKeys(text: string, keys: ReadonlySet<string>): string {
  * files are not abbreviated.
  */
 export function abbreviateArguments(text: string, argv: readonly string[]): string {
-  // A message may quote a whole argument, the value in `--flag=value`, or an item in a list.
+  // A message may quote an entire argument, the value in `--flag=value`, or an item in a list.
   const parts = argv.flatMap((argument) => [
     argument,
     argument.replace(/^[^=]*=/, ""),

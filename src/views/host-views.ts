@@ -156,7 +156,7 @@ export const commissionByHost: View = {
     ...hostColumns,
     currencyColumn,
     integer("orders", "orders that count: neither removed nor cancelled"),
-    amount("commission_amount", "the commission that the host has earned; the API does not report payments"),
+    amount("commission_amount", "the commission that the host has earned (the API does not report payments)"),
     amount(
       "taken_back",
       "the commission clawed back after refunds, cancellations, withdrawals and corrections",

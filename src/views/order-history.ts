@@ -41,8 +41,8 @@ function selectAmount(name: string): string {
 }
 
 /**
- * Common table expressions. `order_coverage` contains the coverage of orders after each run; a null `from_at` is replaced with
- * an empty string. `order_reads` contains only the coverage after runs that completed.
+ * Common table expressions. `order_coverage` contains the coverage of orders after each run, with an empty string for a
+ * null `from_at`. `order_reads` contains only the coverage after runs that completed.
  */
 export const orderReadsSql = `order_coverage AS (
     SELECT run_id, outcome, finished_at, coalesce(from_at, '') AS from_at, to_at
@@ -51,8 +51,8 @@ export const orderReadsSql = `order_coverage AS (
     SELECT * FROM order_coverage WHERE outcome = 'done' ${materializedSql})`;
 
 /**
- * Returns SQL for the time at which a month was reported: the end of the first run that read the whole month after it
- * had ended, or null if there is no such run. Requires the common table expression `order_reads`.
+ * Returns SQL for the time at which a month was reported: the end of the first run that read the entire month after its
+ * end, or null if there is no such run. Requires the common table expression `order_reads`.
  */
 export function selectReportedAt(month: string): string {
   const firstDay = `${month} || '-01'`;

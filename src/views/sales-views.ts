@@ -68,20 +68,14 @@ export const salesByMonth: View = {
   name: "sales_by_month",
   about:
     "one row per month (UTC) and currency; " +
-    "the current month is compared with the previous month only through the last complete day that was read",
+    "for the current month, the comparison with the previous month ends with the last fully read day",
   columns: [
     monthColumn,
     currencyColumn,
     ...orderFigureColumns,
     boolean("is_partial", "true if only part of the month has been read so far"),
-    amount(
-      "net_through",
-      "net through the last complete day that was read, for comparison with `net_before`",
-    ),
-    amount(
-      "net_before",
-      "the previous month's net; for the current month, the previous month's net through the same day",
-    ),
+    amount("net_through", "net through the last fully read day, for comparison with `net_before`"),
+    amount("net_before", "the previous month's net; for the current month, only through the same day"),
   ],
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth
@@ -120,7 +114,7 @@ WHERE month >= strftime('%Y-%m', 'now', 'start of month', '-12 months') ORDER BY
 
 const reportedAtColumn = timestamp(
   "reported_at",
-  "the time of the first complete read after the end of the month",
+  "the time of the first complete read after the month's end",
 );
 
 const netReportedColumn = amount("net_reported", "the net when the month was reported");
@@ -254,7 +248,7 @@ const millisecondsBetweenSql = (from: string, to: string) =>
 export const lateRefunds: View = {
   name: "late_refunds",
   about:
-    "one row per refund that was found after the order was first read, for orders that count; " +
+    "one row per refund that was found after its order was first read (only orders that count); " +
     "the API does not date refunds, so the view contains a lower and an upper bound for the time from order to refund",
   columns: [
     text("order_id"),

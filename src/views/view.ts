@@ -83,14 +83,14 @@ export const orderAmountColumns: readonly ViewColumn[] = [
   amount("gross_amount", "sum of `total_amount` for orders that count"),
   amount("refunded_amount", "sum of `refund_amount` for orders that count"),
   amount("net_amount", "gross amount minus refunds"),
-  amount("commission_amount", "the commission that hosts have earned; the API does not report payments"),
+  amount("commission_amount", "the commission that hosts have earned (the API does not report payments)"),
 ];
 
 export const orderFigureColumns: readonly ViewColumn[] = [...orderCountColumns, ...orderAmountColumns];
 
 export const currencyColumn = text(
   "currency",
-  "amounts in different currencies are never added; null if the API reports no currency",
+  "the currency of the amounts, or null if the API reports none; different currencies are never added",
 );
 export const monthColumn = text("month", "in UTC, `2026-10`");
 export const dayColumn = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");

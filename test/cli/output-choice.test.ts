@@ -236,7 +236,10 @@ test.each([
   const before = readFileSync(real);
   const argv = ["export", "orders", flag, "-o", file, "--db", "link.sqlite"];
   const run = await brandapi(argv, { home, env: { BRANDAPI_CONFIG_DIR: home } });
-  expect(run).toMatchObject({ code: 2, err: expect.stringContaining("is the mirror or the config file") });
+  expect(run).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("would overwrite the mirror or the config file"),
+  });
   expect(readFileSync(real).equals(before)).toBe(true);
   expect(existsSync(join(home, "config.json"))).toBe(false);
 });

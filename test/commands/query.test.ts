@@ -244,7 +244,7 @@ test("query -o writes either a complete file in the format that its extension se
     );
     expect(refused).toMatchObject({
       code: 2,
-      err: expect.stringContaining("is the mirror or the config file"),
+      err: expect.stringContaining("would overwrite the mirror or the config file"),
     });
   }
   const broken = await write("a.json", "SELECT json(id) FROM orders");

@@ -75,7 +75,7 @@ export async function writeCheckpoint(log: DeltaLog, cutoffMs: number, deps: Dep
   ];
   const bytes = encodeCheckpoint(rows, [...brands.values()]);
   await writeToFile([{ data: bytes }], checkpointPath(folder, version), deps);
-  // Readers look for `_last_checkpoint` first, which saves them from listing the whole log.
+  // Readers look for `_last_checkpoint` first, so that they do not have to list the entire log.
   const pointer = { version, size: rows.length, sizeInBytes: bytes.length, numOfAddFiles: files.size };
   await writeToFile([{ data: JSON.stringify(pointer) }], logPath(folder, "_last_checkpoint"), deps);
 }

@@ -31,7 +31,7 @@ export interface DeltaComparison {
   /** The columns of the Delta table before and after the export. */
   oldFields: readonly DeltaField[];
   fields: readonly DeltaField[];
-  /** The brand's current files, keyed by month. Rows without a month have the key `""`. */
+  /** The brand's current files, keyed by month. The key `""` stands for rows without a month. */
   files: ReadonlyMap<string, DataFile>;
   /** The months to write: those that differ, or every month if a column's type changes. */
   differing: string[];

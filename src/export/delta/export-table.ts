@@ -89,7 +89,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
     const { manyBrands, mirrorState } = source;
     version = await commitVersion(log, actions, { brand: mirrorState.brand, manyBrands }, deps);
   } finally {
-    // Delete the new files. If the disk is full and they stayed there, the next export would fail as well.
+    // Delete the new files. On a full disk, they would make the next export fail as well.
     if (version === undefined) for (const { path } of added) rmSync(join(folder, path), { force: true });
   }
   if (version === undefined) return undefined;

@@ -32,7 +32,7 @@ export interface DataFile {
   size: number;
   modificationTime: number;
   dataChange: boolean;
-  /** The file's statistics: a JSON object with the key `numRecords`. */
+  /** The file's statistics: a JSON object with a `numRecords` key. */
   stats: string;
 }
 

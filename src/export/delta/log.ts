@@ -44,7 +44,7 @@ export function hasManyBrands({ metaData }: DeltaLog): boolean {
   return metaData?.partitionColumns.includes(brandColumn) === true;
 }
 
-/** Returns a brand's data files, keyed by month. Rows without a month have the key `""`. */
+/** Returns a brand's data files, keyed by month. The key `""` stands for rows without a month. */
 export function filesOfBrand(log: DeltaLog, brand: string | null): Map<string, DataFile> {
   const ofBrand = [...log.files.values()].filter(
     ({ partitionValues }) => !hasManyBrands(log) || partitionValues.brand_id === brand,
