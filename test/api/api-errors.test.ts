@@ -73,7 +73,7 @@ const scope = "analytics:read";
 it.each([
   [
     "the API key lacks the scope",
-    "names the scope",
+    "names the required scope",
     200,
     ["roster:read"],
     "Forbidden",
@@ -82,7 +82,7 @@ it.each([
   ],
   [
     "the API key has the scope",
-    "lists the scopes of the API key",
+    "lists the key's scopes",
     200,
     ["analytics:read"],
     "Forbidden",
@@ -100,7 +100,7 @@ it.each([
   ],
   [
     "/me also returns a 403",
-    "names the allowlist of IP addresses",
+    "names the IP allowlist",
     403,
     [],
     "Forbidden",

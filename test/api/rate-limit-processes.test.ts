@@ -45,8 +45,8 @@ it("8 processes that share an API key send at most 60 requests in any window, an
   const sent = sends.map((request) => request.sent).sort((a, b) => a - b);
   const answered = sends.map((request) => request.answered).sort((a, b) => a - b);
   for (let at = 0; at + rateLimit < sends.length; at += 1) {
-    // The server may count a request at any time between receiving and answering it. In the worst case, it counts the
-    // first request of a window late and the last one early.
+    // The server may count a request at any time between receiving and answering it. In the worst case, it counts a
+    // window's first request late and its last request early.
     expect((sent[at + rateLimit] ?? 0) - (answered[at] ?? 0)).toBeGreaterThanOrEqual(windowMs);
   }
 });

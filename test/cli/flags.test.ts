@@ -39,7 +39,7 @@ test("rejectEmptyPathOrTime makes an option reject an empty value without affect
   expect(() => option.parseArg?.("", undefined)).toThrow("`--at` is empty");
 });
 
-test("a comma-separated list may contain spaces and empty items, and a repeated option extends the list", () => {
+test("a comma-separated list can contain spaces and empty items, and a repeated option extends the list", () => {
   expect(parseList(" a, b,,c ", "--host")).toEqual(["a", "b", "c"]);
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });

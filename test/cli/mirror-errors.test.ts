@@ -79,7 +79,7 @@ test.each<[string, string, Machine]>([
   });
 });
 
-test("an unknown profile is reported instead of its missing mirror, unless --db is passed", () => {
+test("unless --db is passed, the error for an unknown profile names the profile rather than its missing mirror", () => {
   const flags = { profile: "unrelated" };
   expect(() => errorOn({ flags, profiles })).toThrow("Unknown profile: `unrelated`");
   expect(errorOn({ flags: { ...flags, db: "x.sqlite" }, profiles }).message).toContain("No mirror yet");
@@ -111,12 +111,15 @@ test("errors from SQLite name the mirror, and other errors are not changed", asy
   expect(await explainMirrorError(bug, "m.sqlite")).toBe(bug);
 });
 
-test("the error for a missing mirror corrects a misspelled variable name, and the error for a damaged one suggests a backup", async () => {
+test("the error for a missing mirror corrects a misspelled variable name", async () => {
   const missing = await brandapi("tables", { env: { BRANDAPI_DATABASE: "m.sqlite" } });
   expect(missing.code).toBe(3);
   expect(missing.err).toMatch(
     /^`BRANDAPI_DATABASE` is not used: .*\nbrandapi: No mirror yet: .*\n {2}hint: did you mean/,
   );
+});
+
+test("`tables` suggests restoring the backup if the mirror is damaged", async () => {
   const home = makeHome();
   const path = join(home, "m.sqlite");
   mkdirSync(backupFolder(path));

@@ -55,7 +55,7 @@ test.each<[string, string, OutputFlags]>([
   ["-o new/", 'CSV to a folder with delimiter ","', { out: "new/" }],
   ["-o made, an existing folder,", 'CSV to a folder with delimiter ","', { out: "made" }],
   ["-o made.V2, an existing folder,", 'CSV to a folder with delimiter ","', { out: "made.V2" }],
-  ["-o made.JSON, although a folder has this name,", "JSON to a file", { out: "made.JSON" }],
+  ["-o made.JSON, even though a folder has this name,", "JSON to a file", { out: "made.JSON" }],
 ])("an export with %s writes %s", (_, expected, flags) => {
   const deps = testDeps();
   for (const name of ["made", "made.V2", "made.JSON"]) mkdirSync(join(deps.cwd, name));

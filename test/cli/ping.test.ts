@@ -56,7 +56,7 @@ test.each([
   expect(() => checkPingUrl(url)).toThrow(UsageError);
 });
 
-/** Runs work with pings to a service that responds with the given statuses in turn, and then always with 200. */
+/** Runs `work` with pings to a service that responds with the given statuses in turn, and then always with 200. */
 async function pingsOf(
   statuses: (number | Error)[],
   work: () => Promise<ExitCode>,

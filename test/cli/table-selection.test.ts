@@ -27,9 +27,12 @@ async function warningsOf(mirror: Mirror, warn: (session: ReadSession) => void):
   return deps.stderr.text.split("\n").filter((line) => line !== "");
 }
 
-test("table names can contain dashes and uppercase letters, and errors explain names that are not tables", () => {
+test("table names can contain dashes and uppercase letters", () => {
   expect(resolveTableName("Order-Line-Items")).toBe("order_line_items");
   expect(resolveTableName("sales-by-month")).toBe("sales_by_month");
+});
+
+test("the error for a name that is not a table states whether it is a column or a system table", () => {
   expect(() => resolveTableName("order_number", ["id"])).toThrow("is a column, not a table");
   expect(() => resolveTableName("order_number")).toThrow("Unknown table");
   expect(() => resolveTableName("nonsense", ["id"])).toThrow("Unknown table");

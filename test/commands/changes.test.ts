@@ -161,7 +161,7 @@ test("brandapi changes prints at most 500 changes by default, but exports all ch
   expect([csv.out.trimEnd().split("\n").length - 1, csv.err]).toEqual([501, ""]);
 });
 
-test("brandapi changes prints a note if there are no changes, and rejects an unknown resource", async () => {
+test("brandapi changes prints a note if there are no changes", async () => {
   const mirror = await makeMirror();
   mirror.db.close();
   const none = await brandapi(["changes", "--db", mirror.path], { clock });
@@ -171,6 +171,11 @@ test("brandapi changes prints a note if there are no changes, and rejects an unk
     err: expect.stringMatching(/^No changes were found since \d{4}-\d\d-\d\d; use `--since`/),
   });
   expect((await brandapi(["changes", "--json", "--db", mirror.path], { clock })).out).toBe("[]\n");
+});
+
+test("brandapi changes rejects an unknown resource or run, and suggests a valid one", async () => {
+  const mirror = await makeMirror();
+  mirror.db.close();
   const unknown = await brandapi(["changes", "oders", "--db", mirror.path]);
   expect(unknown.code).toBe(2);
   expect(unknown.err).toContain("did you mean `orders`?");

@@ -143,7 +143,7 @@ test("cron chooses a minute from 1 to 59 that depends on the machine and the pro
   expect(await minuteOn("mill", "basalt")).not.toBe(await minuteOn("mill", "acme"));
 });
 
-test("cron includes the named resources in both crontab lines, and in the command that adds the lines to the crontab", async () => {
+test("cron includes the named resources in both crontab lines, and in the command that installs them", async () => {
   const { code, out } = await brandapi("cron orders roster", { env: { BRANDAPI_PROFILE: "acme" } });
   expect(code).toBe(0);
   const [sync, check] = commandsOf(out);

@@ -131,17 +131,22 @@ test("a subquery in export --where reads the data as of --as-of, and export warn
   expect((await run("--as-of", "2026-11-02")).out).toBe("id\norder-1\n");
 });
 
-test("export rejects --as-of for a table without a history, and reads the --state file from the working directory", async () => {
-  const home = makeHome();
+test("export rejects --as-of for a table without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "analytics-hosts", []);
   mirror.db.close();
-  const db = mirror.path;
-  expect(await brandapi(`export analytics-hosts --csv --as-of 2026-11-02 --db ${db}`)).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("keeps no history of"),
-  });
+  expect(await brandapi(`export analytics-hosts --csv --as-of 2026-11-02 --db ${mirror.path}`)).toMatchObject(
+    {
+      code: 2,
+      err: expect.stringContaining("keeps no history of"),
+    },
+  );
+});
+
+test("export resolves a relative --state path against the working directory", async () => {
+  const home = makeHome();
   writeFileSync(join(home, "state.json"), "[]");
+  const db = await mirrorOfOrders(1);
   expect(await brandapi(`export orders --state state.json --db ${db}`, { home })).toMatchObject({
     code: 3,
     err: expect.stringContaining(join(home, "state.json")),

@@ -298,7 +298,7 @@ test("login stores the mirror path, the ping URL and the key, and the next login
   expect((await brand.run(`${login} --key-stdin`)).code).toBe(2);
 });
 
-test("if the API rejects a key, login names the key's source, and login --key-stdin reads a new key", async () => {
+test("if the API rejects a key, login names the key's source", async () => {
   const brand = brandWithoutSettings();
   const login = `login --base-url ${testBaseUrl}`;
   const wrong = await brand.run(login, { stdin: "brk_wrong" });
@@ -312,6 +312,11 @@ test("if the API rejects a key, login names the key's source, and login --key-st
   writeFileSync(join(brand.home, "key"), "brk_file", { mode: 0o600 });
   const file = await brand.run("login --ping https://hc.example/x --key-file key");
   expect([file.code, file.err]).toEqual([4, expect.stringContaining("check the key in the file key")]);
+});
+
+test("login --key-stdin replaces a key that the API rejects", async () => {
+  const brand = brandWithoutSettings();
+  storeProfiles(brand, { default: { baseUrl: testBaseUrl, key: "brk_old" } });
   expect((await brand.run("login --omit title --key-stdin", { stdin: brand.key })).code).toBe(0);
   expect(readFileSync(configOf(brand), "utf8")).toContain(brand.key);
 });
@@ -461,35 +466,40 @@ test.each([
   expect(Object.keys(profiles.default ?? {})).toEqual(kept);
 });
 
-test("whoami warns about a key that expires in 3 days, and exits with different codes for rejected and blocked keys", async () => {
+async function whoami(brand: TestBrand, key: string, profile = "default") {
+  const env = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: key, BRANDAPI_PROFILE: profile };
+  return await brand.run("whoami", { env });
+}
+
+test("whoami warns about a key that expires in 3 days", async () => {
   const brand = brandWithoutSettings();
-  const whoami = (key: string, profile = "default") =>
-    brand.run("whoami", {
-      env: { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: key, BRANDAPI_PROFILE: profile },
-    });
-  const expiring = await whoami(brand.secretOf("expiring"));
+  const expiring = await whoami(brand, brand.secretOf("expiring"));
   expect([expiring.code, expiring.out]).toEqual([
     0,
     expect.stringMatching(/^expires +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(2 days left\)$/m),
   ]);
   expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new key/);
-  const acme = await whoami(brand.secretOf("expiring"), "acme");
+  const acme = await whoami(brand, brand.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
-  expect((await whoami(brand.secretOf("expired"))).code).toBe(4);
-  expect((await whoami(brand.secretOf("ip-blocked"))).code).toBe(5);
+});
+
+test("whoami exits with code 4 for an expired key, and with code 5 for a blocked IP address", async () => {
+  const brand = brandWithoutSettings();
+  expect((await whoami(brand, brand.secretOf("expired"))).code).toBe(4);
+  expect((await whoami(brand, brand.secretOf("ip-blocked"))).code).toBe(5);
 });
 
 test("whoami warns about a wrong clock and notes a misspelled environment variable", async () => {
   const brand = makeBrand();
-  const whoami = async (skew: number) =>
+  const whoamiAt = async (skew: number) =>
     await brand.run("whoami", {
       clock: { ...brand.clock, now: () => brand.now() + skew },
       env: { BRANDAPI_PROFIL: "acme" },
     });
-  const { code, err } = await whoami(6 * minute);
+  const { code, err } = await whoamiAt(6 * minute);
   expect([code, err]).toEqual([0, expect.stringContaining("warning: This machine's clock is 6m ahead")]);
   expect(err).toContain("did you mean `BRANDAPI_PROFILE`?");
-  expect((await whoami(4 * minute)).err).not.toContain("clock");
+  expect((await whoamiAt(4 * minute)).err).not.toContain("clock");
 });
 
 test.each(["whoami", "login"])("%s gives up after 15 seconds if the API is unavailable", async (command) => {

@@ -724,7 +724,7 @@ test("the error for a missing base URL names a misspelled field in the profile",
 });
 
 test.each(["0", "-1", "1.5", "many", "60/min", "10000000"])(
-  "the rate limit %s is rejected with exit code 2 in --rate-limit, and with code 3 in BRANDAPI_RATE_LIMIT",
+  "the rate limit `%s` is rejected with exit code 2 in --rate-limit, and with code 3 in BRANDAPI_RATE_LIMIT",
   async (limit) => {
     expect(failure({}, world({ env: { BRANDAPI_RATE_LIMIT: limit } })).exitCode).toBe(3);
     expect(() => parseRateLimit(limit, "flag")).toThrow(expect.objectContaining({ exitCode: 2 }));

@@ -21,7 +21,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
   const typed = blocks.flatMap(([, language, body = ""]) =>
     language === "sh" ? body.split("\n") : typedLines(body),
   );
-  // A page may show an invalid command with its error message.
+  // A page can show an invalid command with its error message.
   for (const words of typed.flatMap(brandapiCalls)) {
     const wrong = await findUsageErrors(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
@@ -29,7 +29,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
 });
 
 test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
-  // A page may name files that the reader is asked to create.
+  // A page can name files that it asks the reader to create.
   const named = text.replace(/Create `[^`]+`/g, "").matchAll(/`([\w./-]+\.ts)`/g);
   const unknown = Array.from(named, ([, file = ""]) => file).filter(
     (file) => !existsSync(new URL(file, url)) && !existsSync(new URL(file, root)),

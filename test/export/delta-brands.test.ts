@@ -306,6 +306,6 @@ test("the DuckDB query in the Delta documentation reads the current files", asyn
   expect(await askDuckDb(collect, select)).toEqual(expected);
 });
 
-test("the folder of a brand contains no path separators, even if the brand's ID does", () => {
+test("a brand's folder name contains no path separators, even if the brand's ID does", () => {
   expect(brandFolder("../fern/1")).toBe("brand_id=___fern_1");
 });

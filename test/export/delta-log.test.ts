@@ -170,7 +170,7 @@ test("the cleanup of a Delta table deletes the program's unused files that are o
   expect([current, recent, young, ...foreign].filter((path) => !exists(path))).toEqual([]);
 });
 
-test("the cleanup of a multi-brand Delta table deletes only files of the exported brand and temporary files of the log", async () => {
+test("the cleanup of a multi-brand Delta table deletes only the exported brand's files and the log's temporary files", async () => {
   const folder = makeTable([commit("fern"), schema("brand_id", "month")]);
   const own = [part("brand_id=fern/month=2026-10/"), part("brand_id=fern/"), "_delta_log/.x.json.part"];
   const others = [part("brand_id=moss/month=2026-10/"), part("month=2026-10/"), part()];

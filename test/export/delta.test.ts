@@ -160,7 +160,7 @@ test("a Delta export partitions child records by their parent's month, and view 
   const monthsIn = async (name: string) => [...(await currentFiles(join(folder, name))).keys()].sort();
   expect(await monthsIn("order_line_items")).toEqual(["2026-09", "2026-10"]);
   expect(await monthsIn("sales_by_month")).toEqual(["2026-09", "2026-10"]);
-  // A late refund is partitioned by the month of its order.
+  // A late refund is partitioned by its order's month.
   expect(await monthsIn("late_refunds")).toEqual(["2026-09"]);
   expect(await monthsIn("roster")).toEqual([""]);
 });

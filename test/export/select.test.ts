@@ -206,7 +206,7 @@ test("an export explains why a --where condition fails while rows are being read
     }
 });
 
-test("export suggests a name or command for an unknown table or column, and lists the formats if no format is given", async () => {
+test("export explains why a table, a column or a combination of flags is invalid", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { whole: true });
   mirror.db.close();

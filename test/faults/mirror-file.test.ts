@@ -35,22 +35,29 @@ function folder({ db }: TestBrand): void {
 }
 
 test.each<[string, (brand: TestBrand) => void, RegExp]>([
-  ["is not a database", ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)), /is not a|damaged/],
-  ["has an overwritten first page", overwrite, /damaged|not a/],
-  ["is another program's database", foreign, /not a|another/],
-  ["was written by a newer version", (brand) => executeSql(brand, "PRAGMA user_version = 9999"), /newer/],
-  ["is a folder", folder, /folder|directory/],
-])("sync exits with code 3 and does not change a mirror file that %s", async (_, spoil, says) => {
-  const brand = await syncedBrand();
-  spoil(brand);
-  const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
-  for (const command of ["sync orders", "export orders --csv", "status", "query SELECT"]) {
-    const { code, err } = await brand.run(command);
-    expect([command, code], err).toEqual([command, 3]);
-    expect(err).toMatch(says);
-  }
-  if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
-});
+  [
+    "a file that is not a database",
+    ({ db }) => writeFileSync(db, "order,amount\n1,2\n".repeat(500)),
+    /is not a|damaged/,
+  ],
+  ["a mirror with an overwritten first page", overwrite, /damaged|not a/],
+  ["another program's database", foreign, /not a|another/],
+  ["a mirror from a newer version", (brand) => executeSql(brand, "PRAGMA user_version = 9999"), /newer/],
+  ["a folder", folder, /folder|directory/],
+])(
+  "if the mirror's path refers to %s, sync exits with code 3 and does not change it",
+  async (_, spoil, says) => {
+    const brand = await syncedBrand();
+    spoil(brand);
+    const before = statSync(brand.db).isFile() ? readFileSync(brand.db) : null;
+    for (const command of ["sync orders", "export orders --csv", "status", "query SELECT"]) {
+      const { code, err } = await brand.run(command);
+      expect([command, code], err).toEqual([command, 3]);
+      expect(err).toMatch(says);
+    }
+    if (before) expect(readFileSync(brand.db).equals(before)).toBe(true);
+  },
+);
 
 test("if the mirror's path is a folder, the error suggests the mirror in that folder", async () => {
   const brand = await syncedBrand();
