@@ -142,7 +142,7 @@ export function systemDeps(given: Pick<Deps, "signal" | "runGracefully" | "fetch
     openInBrowser(path) {
       const programs: Partial<Record<NodeJS.Platform, string>> = { darwin: "open", win32: "explorer" };
       const { spawn } = process.getBuiltinModule("node:child_process");
-      // Ignore a missing browser.
+      // Do not fail if no browser can be opened.
       spawn(programs[process.platform] ?? "xdg-open", [path], { stdio: "ignore", detached: true })
         .on("error", () => {})
         .unref();

@@ -45,7 +45,7 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
   if (cause.code !== "EPIPE") {
     const hint = "free some space, or check the program that reads the output";
     const error = new ConfigurationError(`Cannot write the output: ${errorReason(cause)}`, { hint, cause });
-    // Without `json`, the error is printed only to stderr, because writing to stdout has failed.
+    // Omit `json` to print the error only to stderr, because writing to stdout has failed.
     exit(reportError(error, { ...commandLine, json: false }, deps), deps.signal);
   }
   // The program that reads stdout, such as `head`, has closed the pipe.

@@ -18,7 +18,7 @@ export function reportError(
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "apiKeys">,
   profile?: string,
 ): ExitCode {
-  // An aborted call throws an AbortError. To users, the reason for the abort is more useful.
+  // Print the reason for the abort, which is more useful to users than the AbortError itself.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const explained = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = explained;

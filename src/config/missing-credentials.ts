@@ -51,8 +51,8 @@ interface MissingReason {
 }
 
 /**
- * Explains why the profile provides no key or no base URL, and how to fix that. Returns undefined if the reason is
- * unknown.
+ * Explains why the profile does not provide a key or a base URL, and how to fix that. Returns undefined if the reason
+ * is unknown.
  */
 export function explainMissingCredentials(
   { profile: name, baseUrl, passedFlags }: Settings,

@@ -112,7 +112,7 @@ export async function downloadFiles(
     const download = downloads.get(fileKey(file));
     const path = download && findCompleteFile(file, download, folder);
     if (!download || path === undefined) incomplete.push(file);
-    // Update the path, because the folder has been moved since the file was downloaded.
+    // Update the stored path, because the output folder has been moved since the file was downloaded.
     else if (path !== download.path) saveDownload(mirror, { ...download, path });
   }
   const targets = assignPaths(incomplete.slice(0, limit), folder, downloads);

@@ -7,8 +7,8 @@ const dateColumn = /^(?:.*[._])?(?:date|day|month|at|utc)$/i;
 const dateFunction = /^(?:date|datetime|julianday|unixepoch)$/i;
 
 /**
- * Finds comparisons that SQLite accepts, but for which it returns wrong results: dates without quotes, dates in a
- * format other than ISO 8601, timestamps that are compared with `datetime()`, and booleans that are compared with text.
+ * Finds comparisons that SQLite accepts but that give wrong results: dates without quotes, dates in a format other than
+ * ISO 8601, timestamps that are compared with `datetime()`, and booleans that are compared with text.
  * @returns a warning for each timestamp column, and at most one warning for each other kind of comparison
  */
 export function findWrongComparisons(sql: string): string[] {

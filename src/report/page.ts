@@ -148,7 +148,7 @@ function textOf(value: HtmlPart): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The maximum number of labels below a chart. On narrow screens, every second one is hidden. */
+/** The maximum number of labels below a chart. On narrow screens, every second label is hidden. */
 const maxLabels = 7;
 /** The minimum number of bar positions in a chart. Without it, a single bar would fill the chart. */
 const minSlots = 7;

@@ -52,7 +52,7 @@ const unsafe =
   /[\p{Cc}\p{Cs}\ufff9-\ufffb\p{Zl}\p{Zp}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const shortEscapes: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The maximum length of a printed string, because the API could return a string of a million characters. */
+/** The maximum length of a printed string. Without a limit, the API could fill the screen with a very long string. */
 const maxLength = 2_000;
 
 /**

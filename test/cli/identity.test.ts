@@ -124,13 +124,11 @@ test("the hint for a rejected key names the source of the key", async () => {
     expect(run.code).toBe(4);
     return run.err;
   };
-  expect(await hintFor("whoami --profile acme", {})).toContain(
-    "comes from the profile `acme`: create a new key",
-  );
+  expect(await hintFor("whoami --profile acme", {})).toContain("to replace the key in the profile `acme`");
   expect(await hintFor("whoami", { BRANDAPI_KEY: key })).toContain(
-    "from the variable BRANDAPI_KEY: check it for a typo",
+    "check the key in the BRANDAPI_KEY variable for a typo",
   );
-  expect(await hintFor("whoami --key-file key", {})).toContain("from the file key: check it for a typo");
+  expect(await hintFor("whoami --key-file key", {})).toContain("check the key in the file key for a typo");
   expect(await hintFor("login --key-stdin", {}, key)).toContain("hint: check the key for a typo");
 });
 
