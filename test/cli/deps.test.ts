@@ -21,15 +21,20 @@ test("sleep supports durations beyond the limit of Node's timers, and rejects wi
   await expect(systemClock.sleep(0, stop.signal)).rejects.toBe(reason);
 });
 
-test("by default, commands use this process's environment, streams and working directory, and their timers can be cancelled", () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
+test("by default, commands use this process's environment, streams and working directory", () => {
   const { signal } = new AbortController();
   const deps = systemDeps({ signal, runGracefully: (work) => work(), fetch });
   const { argv, env, execPath, platform, stderr, stdin, stdout } = process;
   expect([deps.env, deps.stdin, deps.stdout, deps.stderr]).toEqual([env, stdin, stdout, stderr]);
   expect(deps).toMatchObject({ cwd: process.cwd(), platform });
   expect(deps.machine).toMatchObject({ node: execPath, script: argv[1], version: process.versions.node });
+});
+
+test("a command can cancel its timers", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { signal } = new AbortController();
+  const deps = systemDeps({ signal, runGracefully: (work) => work(), fetch });
   const calls: string[] = [];
   deps.setTimer?.(10, () => calls.push("a"));
   deps.setTimer?.(10, () => calls.push("b"))();

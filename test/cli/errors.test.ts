@@ -165,7 +165,7 @@ test("a mirror that another program has locked is reported as busy, not as a bug
     });
 });
 
-test("expected errors are reported unchanged, and all other errors are reported as bugs", () => {
+test("expected errors are reported unchanged, but all other errors are reported as bugs", () => {
   const known = new ConfigurationError("x");
   expect(asBrandapiError(known)).toBe(known);
   expect(asBrandapiError(new TypeError("undefined is not a function"))).toMatchObject({

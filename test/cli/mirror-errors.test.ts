@@ -101,7 +101,7 @@ test("the error for a damaged mirror suggests restoring the newest backup", asyn
   expect(await explainMirrorError(foreign, path)).toBe(foreign);
 });
 
-test("errors from SQLite name the mirror, and other errors are not changed", async () => {
+test("errors from SQLite name the mirror, but other errors are not changed", async () => {
   const busy = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
   expect(await explainMirrorError(busy, "m.sqlite")).toMatchObject({
     exitCode: 9,

@@ -49,11 +49,14 @@ test("without a terminal, the reporter prints a line only at the end of each tas
   expect(seen.text).toBe("orders: 250 read in 3s, verified\n");
 });
 
-test("the reporter escapes control characters, and prints details only with --verbose", () => {
+test("the reporter escapes control characters", () => {
   const seen = reporterFor({ verbose: true });
   seen.reporter.detail("GET /me: 200\u001b[2J");
   seen.reporter.note("host \u202eevil\nbrandapi: forged");
   expect(seen.text).toBe("GET /me: 200\\u001b[2J\nhost \\u202eevil\n  brandapi: forged\n");
+});
+
+test("the reporter prints no details without --verbose", () => {
   const silent = reporterFor();
   silent.reporter.detail("GET /me");
   expect(silent.text).toBe("");

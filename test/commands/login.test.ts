@@ -330,7 +330,7 @@ test("login without flags replaces the stored key and keeps the base URL", async
   expect(profiles.default).toMatchObject({ baseUrl: testBaseUrl, key: newKey });
 });
 
-test("login rejects a key if the mirror in --db or the profile belongs to another brand, and ignores an unreadable mirror", async () => {
+test("login rejects a key if the profile or the mirror in --db belongs to another brand, unless the mirror is unreadable", async () => {
   const brand = brandWithoutSettings();
   const other = otherBrand(brand);
   await other.run("sync roster");
@@ -406,7 +406,7 @@ test("login warns if environment variables override the values that it stores", 
   expect([same.code, same.err]).toEqual([0, expect.not.stringContaining("BRANDAPI_KEY is set")]);
 });
 
-test("login --profile stores BRANDAPI_BASE_URL, and --profile then overrides the environment", async () => {
+test("after login --profile with BRANDAPI_BASE_URL in the environment, whoami --profile uses the stored settings", async () => {
   const brand = brandWithoutSettings();
   const env = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: "brk_other" };
   const login = await brand.run("login --profile acme", { env, stdin: brand.key });

@@ -149,7 +149,7 @@ test("brandapi profiles prints the command to run next if no brand is configured
   expect(JSON.parse((await makeProfiles().run("profiles --json")).out)).toEqual([]);
 });
 
-test("the error for a mistyped profile suggests the closest name, even if BRANDAPI_KEY is set, and no mirror is created", async () => {
+test("if a profile is mistyped, commands suggest the closest name, even if BRANDAPI_KEY is set", async () => {
   const brands = makeProfiles();
   await brands.login("fernwood", brands.fjell.key);
   const access = { BRANDAPI_BASE_URL: testBaseUrl, BRANDAPI_KEY: brands.fjell.key };

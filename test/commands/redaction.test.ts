@@ -186,7 +186,7 @@ test("forget asks for confirmation before it erases anything", async () => {
   expect(countInFiles(brand, secret)).toBe(0);
 });
 
-test("forget shows the host's handle and name, and accepts a prefix of the host's ID", async () => {
+test("forget accepts the first 8 characters of a host's ID, and shows the host's handle and name", async () => {
   const brand = await brandWithHost();
   const prefix = brand.hostId.slice(0, 8);
   const tty = { stdin: true, stderr: true };
@@ -211,7 +211,7 @@ test("forget shows the host's handle and name, and accepts a prefix of the host'
   expect(again.err).not.toContain("did you mean");
 });
 
-test("forget rejects a prefix that two hosts share, and arguments that name more than one host", async () => {
+test("forget rejects arguments that match more than one host", async () => {
   const brand = await brandWithHost();
   const twin = `${brand.hostId.slice(0, 12)}${brand.hostId.slice(12).replace(/[0-9a-f]/g, "0")}`;
   brand.order({

@@ -110,13 +110,17 @@ test.each([
   expect(reads.some(({ query }) => query.host_id === host)).toBe(true);
 });
 
-test("sync rejects a --host that is not a UUID, and --full together with --since", async () => {
+test("sync rejects a --host that is not a UUID", async () => {
   const brand = makeBrand();
   for (const host of ["ada", `${hostId}0`, `x${hostId}`]) {
     const { code, err } = await brand.run(`sync analytics-clicks --host ${host}`);
     expect([code, err]).toEqual([2, expect.stringContaining(`Not a host ID: \`${host}\`.`)]);
   }
   expect((await brand.run(`sync analytics-clicks --host ${hostId.toUpperCase()}`)).code).toBe(0);
+});
+
+test("sync rejects --full together with --since, and --per-host together with --host", async () => {
+  const brand = makeBrand();
   expect((await brand.run("sync orders --full --since 2026-01-01")).code).toBe(2);
   expect((await brand.run(`sync analytics-clicks --per-host --host ${hostId}`)).code).toBe(2);
 });

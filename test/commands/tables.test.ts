@@ -84,7 +84,7 @@ test("brandapi tables --json describes each table, but does not count the rows i
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("brandapi tables --all adds helper views, and does not truncate explanations", async () => {
+test("on a narrow terminal, brandapi tables --all lists helper views, and tables NAME wraps the explanation", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,
@@ -97,7 +97,7 @@ test("brandapi tables --all adds helper views, and does not truncate explanation
   expect(out.replaceAll(/\s+/g, " ")).toContain(lastWords);
 });
 
-test("brandapi tables rejects --all with a name or with --delta, and reads Delta tables with --delta", async () => {
+test("brandapi tables rejects --all with a name or with --delta, and reports missing Delta tables", async () => {
   const tables = async (...words: string[]) => {
     const { code, err } = await brandapi(["tables", ...words, "--db", await mirrorOfTwo()]);
     return [code, err];

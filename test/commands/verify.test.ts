@@ -177,7 +177,7 @@ test("verify does not suggest --repair for records with unreadable dates, which 
   expect([both.code, both.err]).toEqual([8, expect.stringContaining("orders roster` again later\n")]);
 });
 
-test("verify without resource names reports lost access as a failure, and verify of a named resource prints the API's error", async () => {
+test("if the key has lost a scope, verify exits with code 8, but verify of that resource exits with code 5", async () => {
   const brand = await syncedBrand();
   brand.setKey({ scopes: ["roster:read"] });
   const all = await brand.run("verify");

@@ -8,7 +8,7 @@ import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
 import { askDuckDb } from "./duckdb.js";
 
-/** SQLite keywords, names of SQLite columns and functions, and names that the program itself uses. */
+/** SQLite keywords, names of built-in SQLite columns and functions, and names that the program itself uses. */
 const words = (
   "true false null TRUE current_date current_time current_timestamp select from where group order by limit table index " +
   "values union case when end and or not in is like between exists join on using as all distinct create drop insert " +

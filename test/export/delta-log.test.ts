@@ -82,10 +82,13 @@ test("reading a Delta log returns the current files, the removed files and the n
   ]);
 });
 
-test("a Delta table without a log has no version, and all files of a single-brand table belong to its brand", async () => {
+test("a Delta table without a log has no version", async () => {
   const none = await readDeltaLog(makeHome());
   expect(none).toMatchObject({ version: -1, checkpointVersion: -1, metaData: undefined });
   expect(hasManyBrands(none)).toBe(false);
+});
+
+test("all files of a single-brand Delta table belong to its brand", async () => {
   const log = await readDeltaLog(makeTable([commit(null), schema("month"), add("a", { month: "2026-10" })]));
   expect(hasManyBrands(log)).toBe(false);
   expect([...filesOfBrand(log, null).keys()]).toEqual(["2026-10"]);
@@ -196,7 +199,7 @@ test.each([
   },
 );
 
-test("a Delta checkpoint contains the files removed during the retention period, and the newest checkpoint is read", async () => {
+test("reading a Delta log returns the files removed during the retention period from the newest checkpoint", async () => {
   const folder = makeTable([
     commit("fern"),
     schema("month"),

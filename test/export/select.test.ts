@@ -40,7 +40,7 @@ test("removed records and their child rows are exported only with --include-remo
   expect(JSON.parse(whole.out)).toHaveLength(3);
 });
 
-test("--since and --until compare instants rather than strings, and a date without a time means the entire day", async () => {
+test("export --since DATE --until DATE selects the rows whose time is on that day in UTC", async () => {
   const mirror = await makeMirror();
   const dates = [
     "2026-03-01T00:00:00Z",
@@ -102,7 +102,7 @@ test("--since and --until filter daily clicks by date, and changes by the time a
   expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
 });
 
-test("rows are exported in the order in which they were first read, and repeated exports are identical", async () => {
+test("repeated exports contain the same rows in the order in which they were first read", async () => {
   const mirror = await makeMirror();
   writeRead(
     mirror,
@@ -296,7 +296,7 @@ test("--as-of exports an earlier state of the records in every format", async ()
   ).toHaveLength(3);
 });
 
-test("--as-of rejects tables without a history, and warns about a view that uses a table first read after the given time", async () => {
+test("export --as-of TIME rejects a table without data at TIME, but only warns about such a table in a view", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }], {

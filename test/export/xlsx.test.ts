@@ -302,7 +302,7 @@ test("a large XLSX sheet is written in several chunks, without losing rows", () 
   expect(rows.reduce<number>((sum, count = 0) => sum + count, 0)).toBe(5_000);
 });
 
-test("the header of an XLSX sheet is bold text, and each column is wide enough for its title or its values", () => {
+test("each column of an XLSX sheet is wide enough for its values and its bold title", () => {
   const names = { text: "a", timestamp: "b", date: "c", integer: "a_title_of_25_characters_" } as const;
   const columns = Object.entries(names).map(([type, name]) => ({ name, type, about: "" }) as ReadableColumn);
   const sheet = workbook({ name: "t", columns, rows: [] }).parts["xl/worksheets/sheet1.xml"] ?? "";
