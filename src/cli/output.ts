@@ -173,5 +173,5 @@ function createUnknownExtensionError(allowed: readonly Format[], path: string): 
 function formatsHint(allowed: readonly Format[]): string {
   const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
-  return `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; text formats can be followed by .gz`;
+  return `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; to compress a text format, add .gz`;
 }

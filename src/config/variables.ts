@@ -73,7 +73,7 @@ export function findMisspelledVariables(flags: OverridingFlags, env: Env): Missp
     });
 }
 
-/** Prints a note for each misspelled variable. If the key or the base URL is missing, the error names the variables. */
+/** Prints a note for each variable whose name is probably misspelled. */
 export function noteMisspelledVariables(
   flags: OverridingFlags,
   env: Env,
