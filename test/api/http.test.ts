@@ -292,52 +292,60 @@ it("an abort signal ends the wait before a retry", async () => {
 const coded = (code: string, cause?: Error) => Object.assign(new Error("x", { cause }), { code });
 
 const kinds = {
-  "a network error, which is worth a retry": "network",
+  "a network error, so the request is retried": "network",
   "a damaged response body": "invalid-body",
   "permanent, so the request is not retried": "permanent",
 };
 
 it.each<[code: string, meaning: keyof typeof kinds, reason: RegExp]>([
-  ["ECONNREFUSED", "a network error, which is worth a retry", /^cannot connect to h: connection refused$/],
-  ["EHOSTUNREACH", "a network error, which is worth a retry", /^cannot connect to h: no route to the host$/],
+  ["ECONNREFUSED", "a network error, so the request is retried", /^cannot connect to h: connection refused$/],
+  [
+    "EHOSTUNREACH",
+    "a network error, so the request is retried",
+    /^cannot connect to h: no route to the host$/,
+  ],
   [
     "ENETUNREACH",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^cannot connect to h: the network is unreachable$/,
   ],
   [
     "ENOTFOUND",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^cannot connect to h: host name not found \(DNS\)$/,
   ],
-  ["EAI_AGAIN", "a network error, which is worth a retry", /^cannot connect to h: the DNS lookup failed$/],
+  ["EAI_AGAIN", "a network error, so the request is retried", /^cannot connect to h: the DNS lookup failed$/],
   [
     "UND_ERR_CONNECT_TIMEOUT",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^cannot connect to h: timed out while connecting$/,
   ],
-  ["ECONNRESET", "a network error, which is worth a retry", /^h: the connection was reset$/],
-  ["EPIPE", "a network error, which is worth a retry", /^h: the connection was closed$/],
-  ["ETIMEDOUT", "a network error, which is worth a retry", /^h: timed out$/],
+  ["ECONNRESET", "a network error, so the request is retried", /^h: the connection was reset$/],
+  ["EPIPE", "a network error, so the request is retried", /^h: the connection was closed$/],
+  ["ETIMEDOUT", "a network error, so the request is retried", /^h: timed out$/],
   [
     "UND_ERR_HEADERS_TIMEOUT",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^h: timed out while waiting for the response$/,
   ],
-  ["UND_ERR_BODY_TIMEOUT", "a network error, which is worth a retry", /^h: the response stalled$/],
+  ["UND_ERR_BODY_TIMEOUT", "a network error, so the request is retried", /^h: the response stalled$/],
   [
     "UND_ERR_SOCKET",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^h: the connection was closed before the response was complete$/,
   ],
   [
     "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-    "a network error, which is worth a retry",
+    "a network error, so the request is retried",
     /^h: the response was truncated$/,
   ],
-  ["ERR_SOCKET_CLOSED", "a network error, which is worth a retry", /^h: the connection was lost$/],
-  ["ERR_STREAM_PREMATURE_CLOSE", "a network error, which is worth a retry", /^h: the connection was lost$/],
-  ["ERR_TLS_HANDSHAKE_TIMEOUT", "a network error, which is worth a retry", /^h: the connection was lost$/],
+  ["ERR_SOCKET_CLOSED", "a network error, so the request is retried", /^h: the connection was lost$/],
+  [
+    "ERR_STREAM_PREMATURE_CLOSE",
+    "a network error, so the request is retried",
+    /^h: the connection was lost$/,
+  ],
+  ["ERR_TLS_HANDSHAKE_TIMEOUT", "a network error, so the request is retried", /^h: the connection was lost$/],
   ["Z_DATA_ERROR", "a damaged response body", /compressed body is damaged/],
   ["ERR__ERROR_FORMAT_PADDING_1", "a damaged response body", /compressed body is damaged/],
   ["ERR_BROTLI_DECODER_ERROR_UNREACHABLE", "a damaged response body", /compressed body is damaged/],

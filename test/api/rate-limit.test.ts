@@ -153,7 +153,7 @@ it("if the rate-limit file is deleted during a request, the next request with an
   expect(await openLimiter(clock, { statePath, key: "other key" }).waited()).toBe(60_050);
 });
 
-it("if the folder of the rate-limit file is replaced by a file, the next request waits a minute, as if the limit were used up", async () => {
+it("if the rate-limit file's folder is replaced by a file, the next request waits a minute, as if the limit were used up", async () => {
   const clock = new FakeClock();
   const { send, statePath, waited } = openLimiter(clock);
   await send(1);
@@ -170,7 +170,7 @@ it("if the rate-limit file is damaged, the next request waits a minute, as if th
   expect(await waited()).toBe(60_050);
 });
 
-it("if the folder of the rate-limit file cannot be used, requests are counted in memory and a notice is printed", async () => {
+it("if the rate-limit file's folder cannot be used, requests are counted in memory and a notice is printed", async () => {
   const clock = new FakeClock();
   const statePath = join(temporaryFolder(), "state");
   writeFileSync(statePath, "a file, where the folder should be");

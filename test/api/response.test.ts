@@ -54,7 +54,7 @@ it.each([
     "has an inconsistent `pagination`: 1,000,000,000 pages for 250 items at 100 per page",
   ],
   [
-    "five pages of 100 for 250 items",
+    "250 items on five pages of 100",
     list({ total_pages: 5 }),
     "has an inconsistent `pagination`: 5 pages for 250 items at 100 per page",
   ],

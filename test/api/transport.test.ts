@@ -39,7 +39,7 @@ it("http requests are sent without the configured proxy, because it could read t
   expect(proxy.received).toEqual([]);
 });
 
-it("https requests use HTTPS_PROXY, except for hosts in NO_PROXY, and lower-case variables take precedence", async () => {
+it("https requests honor HTTPS_PROXY and NO_PROXY unless the lowercase variables are set", async () => {
   const proxy = await serveProxy();
   const host = `127.0.0.1:${await freePort()}`;
   const isProxied = async (env: Env) => {

@@ -12,7 +12,7 @@ import { brandapi, testDeps } from "../support/program.js";
 interface Machine {
   flags?: GlobalFlags;
   env?: Env;
-  /** The profiles in the config file, if it exists. */
+  /** The profiles in the config file, or undefined if the file does not exist. */
   profiles?: object;
   hasDemo?: boolean;
 }

@@ -7,7 +7,7 @@ import { spawnBrandapi } from "../support/process.js";
 
 const nobody = 65_534;
 
-/** Runs a command as a user who has no access to the folder `locked`. */
+/** Runs a command as a user who has no access to the `locked` folder. */
 async function runLocked(command: string) {
   const home = makeHome();
   cpSync(await mirrorOfOrders(2), join(home, "mirror.sqlite"));

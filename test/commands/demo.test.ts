@@ -6,7 +6,7 @@ import { brandapi } from "../support/program.js";
 import { noon } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-describe("two demos in the same folder", () => {
+describe("demo run twice in the same folder", () => {
   const home = makeHome();
   const file = (name: string) => join(home, "my demo", name);
   const files = ["orders.csv", "orders.ndjson", "roster.csv", "changes.csv", "report.html"];

@@ -281,14 +281,14 @@ test("query warns if an API timestamp is compared with the result of datetime()"
   expect(await warned("order_date_utc")).toBe("");
 });
 
-test("query reports SQLite's runtime errors with exit code 2", async () => {
+test("query exits with code 2 if SQLite reports a runtime error", async () => {
   const path = await mirrorOfOrders();
   const run = await ask(path, "SELECT json(id) FROM orders");
   expect(run).toMatchObject({ code: 2, err: expect.stringContaining("malformed JSON") });
   expect((await ask(path, "SELECT ?", "--json")).code).toBe(2);
 });
 
-test("query reports a value that is too large for SQLite with exit code 2", async () => {
+test("query exits with code 2 if a value is too large for SQLite", async () => {
   const blob = await ask(await mirrorOfOrders(), "SELECT zeroblob(2000000000)", "--csv");
   expect(blob).toMatchObject({ code: 2, err: expect.stringContaining("string or blob too big") });
 });

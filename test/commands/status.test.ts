@@ -199,7 +199,7 @@ test("if this machine's clock was a year fast during the sync, status treats the
   expect(code).toBe(10);
 });
 
-test("status shows the error of a resource's last sync until a sync of the resource succeeds", async () => {
+test("status shows the error from a resource's last sync until a sync of the resource succeeds", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const run = insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
