@@ -91,7 +91,7 @@ export class ApiClient {
     let firstSentAt: number | null = null;
     const remainingMs = () => this.#outage.remainingMs(firstSentAt);
     for (let attempt = 1; ; attempt += 1) {
-      // Timers can end early, so the end of a delay that the server requested may remain after the wait for a retry.
+      // Timers can fire early, so a few milliseconds of a server-requested delay may remain after the wait for a retry.
       const maxServerWaitMs = remainingMs() + timerPrecisionMs;
       const permit = await this.#limiter.acquire(signal, maxServerWaitMs);
       const sentAt = clock.monotonic();

@@ -12,16 +12,19 @@ import { createRetryAfterError } from "./request-errors.js";
 
 /** The interval, in milliseconds, at which a waiting process checks whether the rate-limit file has been deleted. */
 const pollMs = 1_000;
-/** The maximum delay due to the reset time in a rate-limit header. A `Retry-After` header can cause a longer delay. */
+/**
+ * The maximum delay that the reset time in a rate-limit header can cause. A `Retry-After` header can cause a longer
+ * delay.
+ */
 const maxResetMs = 60_000;
 
-/** A permit to send one request, or the time to wait before the next attempt to get a permit. */
+/** Either a permit to send one request, or the time to wait before asking for a permit again. */
 type Admission = { permit: number } | { waitMs: number };
 
 /**
  * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). Each request
- * counts for one window, which is a minute. The window starts with the response, because the server may count the
- * request at any time until it responds.
+ * counts for one window (one minute). The window starts with the response, because the server may count the request at
+ * any time until it responds.
  */
 export class RateLimiter {
   /**
@@ -33,7 +36,7 @@ export class RateLimiter {
   /** True if the count of recent requests has been lost. A new file must then assume that the quota is used up. */
   #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The limit that the server reported, if it leaves fewer requests than the local count. */
+  /** The limit that the server reported, if it allows fewer requests than the local count. */
   #serverLimit = { remaining: Number.POSITIVE_INFINITY, until: 0 };
 
   constructor(
@@ -68,7 +71,7 @@ export class RateLimiter {
   }
 
   /**
-   * Starts a request's window. Must be called when the request has succeeded or failed.
+   * Starts a request's window. Must be called once the request has succeeded or failed.
    * @param server the limit in the response's headers
    */
   endRequest(permit: number, server: ServerLimit | null): void {
@@ -115,8 +118,8 @@ export class RateLimiter {
   }
 
   /**
-   * Asks the rate-limit file for a permit. If that fails, tries again with a new file, and finally counts the requests in
-   * memory.
+   * Asks the rate-limit file for a permit. If that fails, tries a new file. If that fails as well, counts the requests
+   * in memory.
    */
   async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
@@ -128,7 +131,7 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // The replacement of an open or damaged file does not contain the recent requests.
+        // A new file that replaces an open or damaged file does not contain the recent requests.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;
@@ -152,8 +155,8 @@ export class RateLimiter {
   }
 
   /**
-   * Starts a request's window in the file, and returns the number of requests that count for the key. Ignores write
-   * errors, because at worst the request then counts for longer than necessary.
+   * Starts a request's window in the file, and returns the number of requests that count toward the key's limit.
+   * Ignores write errors, because their worst effect is that the request counts for longer than necessary.
    */
   #startWindow(permit: number): number {
     try {
@@ -192,7 +195,7 @@ interface Quota {
   windowMs: number;
 }
 
-/** The time, in milliseconds, for which a request keeps counting after its window, because delays in the network vary. */
+/** The extra time, in milliseconds, for which a request counts after its window, because network delays vary. */
 const networkJitterMs = 50;
 /** The assumed maximum time for a request to reach the server. */
 const maxTransitMs = 10_000;
@@ -219,13 +222,13 @@ class RateLimitFile {
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });
     // WAL mode would create additional files, which could be deleted separately. Syncing to disk is unnecessary,
-    // because the recorded requests have expired by the time a machine restarts after a power failure.
+    // because the recorded requests no longer count by the time a machine restarts after a power failure.
     this.#db.pragma("journal_mode = TRUNCATE");
     this.#db.pragma("synchronous = OFF");
     this.#db.exec(createRequestsTable);
   }
 
-  /** Returns a permit, or the time until enough requests have expired. */
+  /** Returns a permit. If the limit has been reached, returns the time until a permit may be available. */
   admit(): Admission {
     const { key, limit, origin, windowMs } = this.quota;
     return this.#inTransaction((now) => {
@@ -241,7 +244,7 @@ class RateLimitFile {
     });
   }
 
-  /** Starts a request's window. Returns the number of requests that currently count for the key. */
+  /** Starts a request's window. Returns the number of requests that currently count toward the key's limit. */
   startWindow(permit: number): number {
     const { key, origin, windowMs } = this.quota;
     const ms = windowMs + networkJitterMs;
@@ -252,7 +255,7 @@ class RateLimitFile {
     });
   }
 
-  /** Uses up this key's limit and the limit for all keys together. */
+  /** Uses up both the key's limit and the combined limit for all keys. */
   useUpQuota(): void {
     const { limit, windowMs } = this.quota;
     this.#inTransaction((now) => {
@@ -269,7 +272,7 @@ class RateLimitFile {
     this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }
 
-  /** Returns the time at which the nth newest request expires, or 0 if there are fewer requests. */
+  /** Returns the time at which the nth newest request stops counting, or 0 if there are fewer requests. */
   #findNthNewest(select: string, values: readonly string[], n: number): number {
     const statement = this.#db.prepare(`${select} ORDER BY until DESC LIMIT 1 OFFSET ?`);
     return (statement.pluck().get(...values, n - 1) as number | undefined) ?? 0;

@@ -3,7 +3,7 @@ import type { FailureScope } from "../errors.js";
 import { pathWithId, type RequestFailure } from "./request-errors.js";
 
 /**
- * Measures the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
+ * Tracks the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
  * After that, each further request is retried for a tenth of `--max-wait`, because the outage may affect only one
  * endpoint.
  */
@@ -17,7 +17,10 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  /** If several endpoints have failed since the last response, other endpoints would probably fail as well. */
+  /**
+   * Returns `outage` if several endpoints have failed since the last response, because others would then probably fail
+   * as well.
+   */
   get failureScope(): FailureScope {
     return this.#failedEndpoints.size > 1 ? "outage" : "resource";
   }
@@ -36,8 +39,8 @@ export class OutageTimer {
   }
 
   /**
-   * Returns the time, in milliseconds, for which a request can still wait or be retried: the rest of `--max-wait` in the
-   * current outage, but at least the rest of the request's own tenth.
+   * Returns the time, in milliseconds, for which a request can still wait or be retried. This is the rest of
+   * `--max-wait` in the current outage, or the rest of the request's own tenth of `--max-wait` if that is longer.
    * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
    */
   remainingMs(firstSentAt: number | null): number {
@@ -50,7 +53,7 @@ export class OutageTimer {
 
 const [minBackoffMs, maxBackoffMs] = [500, 30_000];
 const maxInvalidBodyRetries = 4;
-/** Timers are not precise enough for shorter waits: they can end a millisecond early. */
+/** Timers are not precise enough for shorter waits, because they can fire a millisecond early. */
 export const timerPrecisionMs = 5;
 
 /**

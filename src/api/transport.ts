@@ -8,14 +8,14 @@ import { ProxyRejection, ProxyUnreachable } from "./request-errors.js";
 const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
 
 /**
- * Creates the function that sends all requests, through the proxy in `HTTPS_PROXY` unless `NO_PROXY` excludes the host.
- * Does not follow redirects, because they would expose the key. undici's `request` takes half the CPU time of Node's
+ * Creates the function that sends all requests. Uses the proxy in `HTTPS_PROXY` unless `NO_PROXY` excludes the host.
+ * Does not follow redirects, because they would expose the key. undici's `request` uses half the CPU time of Node's
  * `fetch`.
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Keep undici from falling back to HTTP_PROXY. That proxy could otherwise read the key in plain http requests,
-    // which are used only on loopback.
+    // Keep undici from falling back to HTTP_PROXY, because that proxy could read the key in unencrypted requests (which
+    // are sent only to loopback addresses).
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
@@ -35,7 +35,7 @@ export function createFetch(env: Env): Fetch {
       });
     const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
     const { statusCode, headers: received, body } = await request(url, { ...options, headers, dispatcher });
-    // undici leaves white space at the end of a value.
+    // undici does not trim trailing whitespace from header values.
     const get = (name: string) => (name in received ? [received[name]].flat().join(", ").trimEnd() : null);
     const decoder = createDecoder(get("content-encoding") ?? "");
     const decoded = decoder ? pipeline(body, decoder, () => {}) : body;
@@ -44,8 +44,8 @@ export function createFetch(env: Env): Fetch {
 }
 
 /**
- * Creates a pool of connections to the proxy. Connection errors are converted to proxy errors. Otherwise, they would be
- * reported as errors of the API, and undici would retry forever if the proxy closed the connection.
+ * Creates a connection pool for the proxy. Converts connection errors to proxy errors, because they would otherwise be
+ * reported as API errors. In addition, undici would retry forever if the proxy closed the connection.
  */
 function createProxyPool({ host, origin }: URL, options: object): Pool {
   const pool = new Pool(origin, options);

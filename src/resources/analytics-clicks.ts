@@ -29,7 +29,7 @@ const clicks: readonly Field[] = [
 const parameters: readonly Field[] = [
   requestParameter("period_start", "date", "first day of the requested month"),
   requestParameter("period_end", "date", "last day of the requested month"),
-  requestParameter("group_by", "text", "bucket of the time series: `day`, `week` or `month`"),
+  requestParameter("group_by", "text", "bucket size of the time series: `day`, `week` or `month`"),
   requestParameter("host_id", "text", "the requested host, or null for all hosts"),
 ];
 

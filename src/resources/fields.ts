@@ -26,9 +26,12 @@ export interface ListField {
   name: string;
   table: string;
   about: string;
-  /** The child table's columns that identify the parent row, each with the main table's column that it repeats. */
+  /**
+   * The child table's columns that identify the parent row. Each is paired with the main table's column that it
+   * repeats.
+   */
   parentKey: readonly { column: string; mainColumn: string }[];
-  /** True if items have no ID and are identified by a column `position`, which starts at 0. */
+  /** True if items have no ID and are identified by a `position` column, which starts at 0. */
   hasPosition: boolean;
   fields: readonly Field[];
   /** True if an item's undocumented fields become columns when they first appear. */

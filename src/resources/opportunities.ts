@@ -29,7 +29,7 @@ export const opportunities = {
     text("description", "brief for hosts"),
     text("project_details", "detailed project notes"),
     text("status", "`DRAFT`, `READY`, `PROPOSED`, `ACTIVE`, `COMPLETED`, `DECLINED` or `ARCHIVED`"),
-    text("listing_type", "the way in which the campaign is offered to hosts"),
+    text("listing_type", "how the campaign is offered to hosts"),
     date("deadline", "due date for deliverables"),
     date("application_deadline", "last day for applications"),
     text("target_url", "landing page for campaign links"),
@@ -80,8 +80,8 @@ export const opportunities = {
 } as const satisfies Resource;
 
 /**
- * Returns false if the campaign has a final state, or is completed with every assignment declined or paid. Other
- * campaigns can change without a new `updated_at`, for example when a payment is made.
+ * Returns false if the campaign has a final state, or if it is completed and every assignment is declined or paid.
+ * Other campaigns can change without a new `updated_at`, for example when a payment is made.
  */
 function canStillMove(record: JsonObject): boolean {
   if (settledStates.includes(String(record.status))) return false;

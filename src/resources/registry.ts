@@ -28,7 +28,10 @@ const detailResources: readonly Resource[] = [surveyResults];
 /** All resources that have records and tables in the mirror. */
 export const allResources: readonly Resource[] = [...resources, ...detailResources];
 
-/** Returns the resource whose sync reads the given resource. For a details resource, this is the list it belongs to. */
+/**
+ * Returns the resource whose sync reads `resource`. For a details resource, this is the list to which the details
+ * belong.
+ */
 export function syncingResource(resource: Resource): Resource {
   return resources.find((one) => detailsResource(one) === resource) ?? resource;
 }

@@ -27,7 +27,7 @@ export interface Resource<S extends Strategy = Strategy> {
   fields: readonly Field[];
   /** True if undocumented fields become columns when they first appear. */
   discoversColumns: boolean;
-  /** The main table's date column, if any, to which `--since` and `--until` apply. */
+  /** The date column to which `--since` and `--until` apply, if the main table has one. */
   dateColumn: string | null;
   /** True if the mirror keeps earlier versions of records for `changes` and `--as-of`. */
   keepsHistory: boolean;
@@ -59,7 +59,7 @@ export type Strategy =
   | MonthlyStrategy
   | { kind: "ranking" };
 
-/** The flags of `sync` that apply only to certain strategies. */
+/** The `sync` flags that apply only to certain strategies. */
 export type StrategyFlag =
   | "--since"
   | "--until"
@@ -74,14 +74,14 @@ interface StrategyTraits {
   syncFlags: readonly StrategyFlag[];
   /**
    * True if every completed sync has read the entire resource, even if it could not be verified because of unreadable
-   * dates or duplicate IDs. If false, an unverified sync may have read only a part.
+   * dates or duplicate IDs. If false, an unverified sync may have read only part of it.
    */
   isAlwaysReadInFull: boolean;
-  /** True if the API may restate the values at any time, so that they cannot be verified. */
+  /** True if the API may restate the values at any time. In that case, they cannot be verified. */
   isRestated: boolean;
 }
 
-/** The properties of each strategy that code outside `sync` depends on. */
+/** The strategy properties that code outside `sync` depends on. */
 export const strategyTraits: Readonly<Record<Strategy["kind"], StrategyTraits>> = {
   dated: {
     syncFlags: ["--since", "--until", "--window", "--audit"],
@@ -125,11 +125,11 @@ export interface DetailsStrategy {
   kind: "details";
   /** Returns the API path of a record's details. */
   path(key: string): string;
-  /** True if a record's details can change without a change to the record in the list. */
+  /** True if a record's details can change while its list item stays the same. */
   canChange(record: JsonObject): boolean;
   /**
-   * The separate resource in which details are stored, and its field that refers to the record (`parentField`). If null, the
-   * details are merged into the record. `singular` contains the nouns that output lines use for one record.
+   * The separate resource in which details are stored, or null if they are merged into the record. `parentField` is the
+   * resource's field that refers to the record. `singular` contains the singular nouns for output lines.
    */
   detailRecords: {
     resource: Resource;
@@ -147,8 +147,8 @@ export interface MonthlyStrategy {
 
 /**
  * Declares where the API returns daily totals. A day's total changes when one of its records changes, so a single
- * request finds the old days to re-read. Totals are compared with earlier totals rather than with the records, because
- * their exact definition is not documented.
+ * request finds all old days that must be re-read. Totals are compared with earlier totals rather than with the
+ * records, because their exact definition is not documented.
  */
 export interface TotalsSource {
   path: string;
@@ -160,7 +160,7 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-/** Returns the resource's status filters, each with its bit in the column `records.flags`. */
+/** Returns the resource's status filters, each with its bit in the `records.flags` column. */
 export function listStatusFilters({ strategy }: Resource): (StatusFilter & { statusBit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.statusFilters ?? []) : [];
   return filters.map((filter, position) => ({ ...filter, statusBit: 1 << position }));

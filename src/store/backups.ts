@@ -67,8 +67,7 @@ async function checkCopy(copyPath: string, summary: string, mirrorPath: string):
     // Turn off WAL mode, because a copy in WAL mode could not be opened in a read-only folder.
     mirror.db.pragma("journal_mode = DELETE");
     const hasAllRows = summarizeRows(mirror) === summary;
-    const damage =
-      findDamage(mirror) ?? (hasAllRows ? null : "the rows of the copy differ from those of the mirror");
+    const damage = findDamage(mirror) ?? (hasAllRows ? null : "the copy's rows differ from the mirror's");
     if (damage !== null) throw createCopyError(mirrorPath, damage, "run `brandapi doctor`");
   });
 }
@@ -138,8 +137,8 @@ export function readOrigin(mirror: Mirror): string | null {
 }
 
 /**
- * Replaces a mirror with another file, and keeps the old mirror at the path `aside`. A mirror exists at the original
- * path the whole time.
+ * Replaces a mirror with another file, and keeps the old mirror at `aside`. The original path refers to a mirror at all
+ * times.
  */
 export function replaceMirror(file: string, realPath: string, aside: string): void {
   try {

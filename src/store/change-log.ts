@@ -29,8 +29,8 @@ export class ChangeLog {
   }
 
   /**
-   * Logs a changed record. A removed record is logged as returned, with the time at which its date was last read or, if
-   * that is unknown, the time at which the record was last seen before its removal.
+   * Logs a changed record. A removed record that reappears is logged as returned, with the time at which its date was
+   * last read or, if that is unknown, the time at which the record was last seen before its removal.
    * @param change.date as in `logAdded`
    */
   logChanged(row: RecordRow, change: { before: Json; after: Json; date: number | null }, at: string): void {
@@ -102,7 +102,7 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the time at which the API last returned a record with its mirrored values (ISO 8601):
+   * Returns the time (ISO 8601) at which the API last returned a record with its mirrored values:
    * - for a removed record, the time that was logged with the removal
    * - for a missing record, the time that was stored when it went missing
    * - for any other record, the time at which its mirrored date was last read

@@ -10,7 +10,7 @@ import { dayMs, formatInstant, formatInstantOrNull, minuteMs, secondMs } from ".
 import { type Mirror, parseStoredJson } from "./database.js";
 import { equalCountsSql, finishedRunSql } from "./runs.js";
 
-/** A date range that was read completely. `requestedAt` is in milliseconds since the Unix epoch. */
+/** A fully read date range. `requestedAt` is in milliseconds since the Unix epoch. */
 export interface CoveredRange extends TimeRange {
   requestedAt: number;
   runId: number;
@@ -33,18 +33,13 @@ export interface SyncedDates {
   faultySlices: readonly FaultySlice[];
 }
 
-/**
- * Adds a range that has been read completely to the dates that were read. The new read replaces older reads of the same
- * dates.
- */
+/** Adds a fully read range to the dates that were read. The new read replaces older reads of the same dates. */
 export function withCoveredRange({ coverage, faultySlices }: SyncedDates, added: CoveredRange): SyncedDates {
   const sorted = [...withoutRange(coverage, added), added].sort((a, b) => a.from - b.from);
   return { coverage: mergeRunRanges(sorted), faultySlices: withoutRange(faultySlices, added) };
 }
 
-/**
- * Adds a range with faulty records to the dates that were read. The new read replaces older reads of the same dates.
- */
+/** Adds a faulty slice to the dates that were read. The new read replaces older reads of the same dates. */
 export function withFaultySlice({ coverage, faultySlices }: SyncedDates, added: FaultySlice): SyncedDates {
   const slices = [...withoutRange(faultySlices, added), added].sort((a, b) => a.from - b.from);
   return { coverage: withoutRange(coverage, added), faultySlices: slices };
@@ -106,9 +101,9 @@ function rangeColumns({ from, to, requestedAt, runId }: CoveredRange): (string |
 }
 
 /**
- * Stores a copy of the coverage with a run. The views `sales_by_month`, `restatements` and `restated_orders` and the
- * sales report use the copy to find the dates that had been read at that time. Must be called each time the coverage
- * grows.
+ * Stores a copy of the coverage with a run. The sales report and the `sales_by_month`, `restatements` and
+ * `restated_orders` views use the copy to find the dates that had been read at that time. Must be called each time the
+ * coverage grows.
  */
 export function copyCoverageToRun(mirror: Mirror, runId: number, coverage: readonly CoveredRange[]): void {
   mirror.execute("DELETE FROM run_coverage WHERE run_id = ?", runId);
@@ -118,8 +113,8 @@ export function copyCoverageToRun(mirror: Mirror, runId: number, coverage: reado
 }
 
 /**
- * Returns the time (ISO 8601) when a date was last read completely, or null if it never was. If `date` is null, returns
- * the time of the latest read of any date.
+ * Returns the time (ISO 8601) when a date was last fully read, or null if it never was. If `date` is null, returns the
+ * time of the latest read of any date.
  */
 export function findLastReadAt(coverage: readonly CoveredRange[], date: number | null): string | null {
   if (coverage.length === 0) return null;

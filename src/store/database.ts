@@ -49,8 +49,8 @@ export class Mirror {
   }
 
   /**
-   * Runs a statement that writes, in the open transaction. The transaction is rolled back if a later statement fails or
-   * if the mirror file was replaced.
+   * Runs a write statement in the open transaction. If a later statement fails or the mirror file was replaced, the
+   * transaction is rolled back.
    * @throws if no transaction is open
    */
   execute(sql: string, ...parameters: unknown[]): RunResult {
@@ -101,7 +101,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-/** The names in the table `mirror_info`. A placeholder is the name of a resource or of its table. */
+/** The names in the `mirror_info` table. A placeholder is the name of a resource or of its table. */
 export type InfoName =
   // The brand to which the mirror belongs.
   | "brand_id"
@@ -114,17 +114,17 @@ export type InfoName =
   | "running_command"
   // The last command, as JSON, if it failed before it started a run or because the API rejected the key.
   | "failed_command"
-  // The error with which the API denied access to a resource in its last sync, as JSON.
+  // The error (JSON) with which the API denied access to a resource in its last sync.
   | `denied:${string}`
   // The ID of a `verify` run that found only problems that the API must correct.
   | `unrepairable:${string}`
-  // The ID of a `verify` run that found only records with dates that have not been read.
+  // The ID of a `verify` run that found only records whose dates have not been read.
   | `unread_only:${string}`
   // The last comparison of a resource's tables with its records, as JSON.
   | `tables:${string}`
   // A fingerprint of the columns of a resource's table. If the program computes a different one, the table is rebuilt.
   | `shape:${string}`
-  // The version of the rules for the table `host_names`. If the program has a different version, the table is rebuilt.
+  // The version of the rules for the `host_names` table. If the program has a different version, the table is rebuilt.
   | "host_names"
   // `separate` if removed records are stored in separate tables.
   | "removed_tables"
@@ -134,7 +134,7 @@ export type InfoName =
   | "no_longer_omitted"
   // The IDs of forgotten hosts, as a JSON array.
   | "forgotten"
-  // Present until erased data has been removed from the file's free pages and its log.
+  // Exists until erased data has been removed from the file's free pages and its log.
   | "to_scrub"
   // The ID of the newest run at the time of the last redaction.
   | "redacted_after_run";
@@ -231,8 +231,8 @@ function openDatabase(
 }
 
 /**
- * Awaits the opening of a mirror, runs `work` with it, and closes it. Unlike `closeMirror`, does not check whether the
- * file was replaced.
+ * Waits until a mirror has been opened, runs `work` with the mirror, and closes it. Unlike `closeMirror`, does not
+ * check whether the file was replaced.
  */
 export async function withMirror<T>(
   opening: Promise<Mirror>,
@@ -252,8 +252,8 @@ export async function withMirror<T>(
  */
 export function closeMirror(mirror: Mirror): void {
   const { db, fileId, path } = mirror;
-  // If the mirror file was moved, empty its log. Otherwise, SQLite would apply the log to the file that took the
-  // mirror's place.
+  // If the mirror file was moved, empty its log. Otherwise, SQLite would apply the log to the file that is now at the
+  // mirror's path.
   if (fileId !== readFileId(path)) truncateLog(mirror);
   db.close();
   checkNotReplaced(mirror);
@@ -285,7 +285,8 @@ export function findDamage(
 }
 
 /**
- * Checks the mirror file: with `complete` always and including its indexes, otherwise only once a day (UTC).
+ * Checks the mirror file for damage. If `complete` is true, checks the indexes as well; otherwise, does nothing if the
+ * file has already been checked today (UTC).
  * @throws MirrorUnusable if the file is damaged
  */
 export function checkForDamage(mirror: Mirror, now: number, { complete }: { complete: boolean }): void {

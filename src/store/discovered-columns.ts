@@ -15,8 +15,8 @@ const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
 /**
- * Unless they are quoted, SQLite treats these names as literals. In subqueries, it cannot resolve columns named `true`
- * or `false` even if they are quoted.
+ * SQLite treats these names as literals unless they are quoted. In subqueries, it cannot resolve columns named `true`
+ * or `false`, even if the names are quoted.
  */
 const sqlValueNames = ["true", "false", "null", "current_date", "current_time", "current_timestamp"];
 
@@ -150,7 +150,10 @@ export function readColumns(mirror: Mirror, shape: TableShape): ShapeColumn[] {
   return [...shape.columns, ...discovered];
 }
 
-/** Adds a discovered column to the tables for current and removed records, unless it exists, and stores its path. */
+/**
+ * Adds a discovered column to the tables for current and removed records, unless it already exists, and stores its
+ * path.
+ */
 function saveDiscovered(mirror: Mirror, table: string, column: Discovered, position: number): ShapeColumn {
   for (const state of recordStates) {
     const name = quote(tableName({ name: table }, state));

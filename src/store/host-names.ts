@@ -41,9 +41,9 @@ interface StoredNames {
 }
 
 /**
- * Writes the table `host_names`, from which views take each host's newest name, because older records contain outdated
- * names. Earlier names are kept for `--as-of`. A name is the first and last name or, in a content item, the display
- * name.
+ * Writes the `host_names` table. Views take each host's newest name from this table, because older records contain
+ * outdated names. Earlier names are kept for `--as-of`. A name is the first and last name or, in a content item, the
+ * display name.
  */
 export class HostNames {
   readonly #newest = new Map<string, StoredNames | null>();

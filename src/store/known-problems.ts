@@ -44,8 +44,8 @@ export function readFailedCommand(mirror: Mirror): FailedCommand | null {
 
 /**
  * What the problems that a `verify` run found have in common.
- * - unrepairable: All of them must be fixed in the API, such as unreadable dates.
- * - unread_only: The dates that have been read do not differ. The API only has records with other dates.
+ * - unrepairable: All of them, such as unreadable dates, must be fixed in the API.
+ * - unread_only: All of them are records whose dates have not been read.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

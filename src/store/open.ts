@@ -56,8 +56,8 @@ export function mirrorExists(path: string): boolean {
 
 interface OpenOptions extends MigrationOptions {
   /**
-   * The brands of the key and of the profile. The mirror must belong to the key's brand. By default, its owner is not
-   * checked.
+   * The key's brand and the profile's brand. The mirror must belong to the key's brand. If `brands` is omitted, the
+   * mirror's owner is not checked.
    */
   brands?: { ofKey: OwnerBrand; ofProfile: OwnerBrand | undefined };
 }
@@ -79,7 +79,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
-    // In a new file, SQLite's cache would otherwise keep the number of pages that it had with the default page size.
+    // SQLite does not reduce its cache's page count when a new file gets larger pages, so set the size in bytes.
     mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
@@ -242,8 +242,8 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
 }
 
 /**
- * Frees the names of the tables for removed records in a mirror from an early version, which does not have these tables.
- * Drops user-defined views that have these names, and renames user-defined tables. The names come from the resource
+ * Frees table names such as `roster_removed` in a mirror from an early version, which has no tables for removed
+ * records. Drops user-defined views with these names, and renames user-defined tables. The names come from the resource
  * declarations, so this step cannot be one of the migrations in `schema.ts`.
  * @returns a message for each dropped view and renamed table
  */

@@ -25,7 +25,7 @@ import {
 } from "./table-sql.js";
 
 /**
- * Creates a resource's typed tables. Tables in the schema `temp` exist only on this connection, where they hide the
+ * Creates a resource's typed tables. Tables in the `temp` schema exist only on this connection, where they hide the
  * tables with the same names.
  */
 export function createTables(mirror: Mirror, shapes: readonly TableShape[], schema: SchemaName): void {
@@ -34,7 +34,7 @@ export function createTables(mirror: Mirror, shapes: readonly TableShape[], sche
       mirror.db.exec(createTableSql(shape, readColumns(mirror, shape), state, schema));
 }
 
-/** Writes records as rows in a resource's typed tables. Tables in the schema `temp` never get new columns. */
+/** Writes records as rows in a resource's typed tables. Tables in the `temp` schema never get new columns. */
 export class Projection {
   readonly #tables: readonly TableWriter[];
 
@@ -82,8 +82,8 @@ class TableWriter {
 
   /**
    * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, these are all
-   * rows. A main table has one row per record, which only needs to be deleted if the record has changed its state.
-   * Deleting it on every update would fire user-defined DELETE triggers.
+   * rows. A main table has one row per record, which must be deleted only if the record has been removed or has become
+   * current again. Deleting it on every update would fire user-defined DELETE triggers.
    */
   deleteReplacedRows(record: ParsedRecord): void {
     if (this.shape.list) this.#deleteRows(record, recordStates);

@@ -70,7 +70,7 @@ interface RecordVersion {
 }
 
 /**
- * Writes a resource's records, their history and their rows in the typed tables. Adds the numbers of new, changed and
+ * Writes a resource's records, their history and their rows in the typed tables. Adds the counts of new, changed and
  * removed records to the run.
  */
 export class RecordWriter {
@@ -230,7 +230,7 @@ export class RecordWriter {
     const { value } = version;
     const comparison = this.#compare(row, version, request);
     if (comparison !== "changed") {
-      // Without a history, `since_at` is the time of the last read.
+      // If the resource has no history, `since_at` is the time of the last read.
       if (!this.resource.keepsHistory) this.#replaceVersion(row, version, readAt, request);
       else if (comparison === "equivalent") this.#replaceVersion(row, version, row.since_at, request);
       return false;

@@ -40,7 +40,7 @@ export function readCurrentKeys(mirror: Mirror, resourceName: string, range: Tim
 
 /**
  * Counts the current records in a range. Records without a readable date are counted only if the range is `allTime`.
- * Fast, because it reads only indexes.
+ * Reads only indexes, so it is fast.
  * @param statusBit counts only the records with this status bit; 0 counts all records
  */
 export function countCurrent(mirror: Mirror, resourceName: string, range = allTime, statusBit = 0): number {
@@ -48,7 +48,7 @@ export function countCurrent(mirror: Mirror, resourceName: string, range = allTi
   if (isAllTime && statusBit === 0)
     return countWhere(mirror, "resource = ?", [resourceName]) - countRemoved(mirror, resourceName);
   const { sql, values } = whereCurrent(resourceName, range);
-  // `flags > 0` makes SQLite use the index `records_flagged`.
+  // `flags > 0` makes SQLite use the `records_flagged` index.
   const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND (flags & ${statusBit}) = ${statusBit}`;
   return countWhere(mirror, sql + hasStatus, values);
 }
@@ -163,7 +163,7 @@ export interface RecordRow extends VersionRow {
   dated_at: number | null;
 }
 
-/** A record that was parsed from its row. `parameters` are the request parameters that the record does not contain. */
+/** A record parsed from its row. `parameters` are the request parameters that the record does not contain. */
 export interface ParsedRecord {
   recordId: number;
   value: JsonObject;
@@ -211,7 +211,7 @@ export function* readRecords(
 
 /**
  * Returns a record's key in the mirror: its ID or, if it has none, `#` and its position in the list.
- * @param position only needed for resources whose records may have no ID
+ * @param position needed only for resources whose records may have no ID
  * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
  * represent exactly
  */
@@ -272,7 +272,7 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(date);
 }
 
-/** Returns the status bits of all API filters that match a record, for the column `flags`. */
+/** Returns the value of the `flags` column: the status bits of all API filters that match a record. */
 export function recordStatusBits(resource: Resource, value: Json): number {
   const matching = listStatusFilters(resource).filter(({ field }) => valueAt(value, [field]) === true);
   return matching.reduce((bits, { statusBit }) => bits | statusBit, 0);

@@ -143,8 +143,9 @@ function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: 
 }
 
 const redactRecordSql = [
-  // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it. A field
-  // whose name only looks like that of a field inside it (`note` and `note_type`) loses its logged changes as well.
+  // Deletes logged changes to a redacted field, to any object that contains it, and to any field inside it. Nested
+  // fields are logged under names such as `note_type`, so redacting `note` also deletes the changes to an unrelated
+  // field with that name.
   `DELETE FROM changes WHERE resource = @resource AND key = @key AND EXISTS (
      SELECT 1 FROM (SELECT json FROM records WHERE record_id = @id
        UNION ALL SELECT json FROM record_versions WHERE record_id = @id) AS s, json_each(redacted_fields(@resource, s.json)) AS d

@@ -52,7 +52,7 @@ function toRunRow(row: RawRunRow): RunRow {
   return { ...row, verified: row.verified === 1 };
 }
 
-/** Returns the row of a run that is not stored in the mirror, so its `run_id` is 0. */
+/** Returns a row for a run that is not stored in the mirror. Its `run_id` is 0. */
 export function createRunRow(resourceName: string, startedAt: string): RunRow {
   return {
     run_id: 0,
@@ -165,7 +165,7 @@ const completedVerifySql = `outcome = '${verifyCompleted}'`;
 const verifiedSql = "verified = 1";
 /**
  * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
- * `until` is null for resources that are not read by date, which are always read completely.
+ * `until` is null for resources that are not read by date, which are always fully read.
  */
 const upToDateSql = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
 /** True for a run that compared counts. For other runs, `differing` is null. */
@@ -174,7 +174,7 @@ const comparedCountsSql = "differing IS NOT NULL";
 export const equalCountsSql = "(differing IS NULL OR differing = 0)";
 /**
  * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
- * counts were compared.
+ * counts were compared in that case.
  */
 export const finishedRunSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
 
@@ -193,7 +193,7 @@ export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null
   );
 }
 
-/** Returns the last sync that read everything up to its own start time, whether or not it could verify the data. */
+/** Returns the last sync that read everything up to its own start time, even if it could not verify the data. */
 export function findLastUpToDateSync(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${upToDateSql}`);
 }

@@ -215,7 +215,7 @@ export const migrations: readonly string[] = [
 ];
 
 /**
- * Checks that a file is a mirror, or is empty.
+ * Checks that a file is either a mirror or empty.
  * @throws MirrorUnusable if the file is neither, or was written by a newer version
  */
 export function checkIsMirror({ db, path }: Mirror): void {

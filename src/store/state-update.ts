@@ -26,7 +26,7 @@ export interface RangeReading {
 /** The faulty records that were returned for a range. */
 interface FaultyRecords {
   ids: readonly number[];
-  /** The IDs of those that are new in the mirror. */
+  /** The IDs of the faulty records that are new in the mirror. */
   addedIds: readonly number[];
   /** A description of the first fault. */
   fault: string;
@@ -53,7 +53,7 @@ export interface MissingId {
 export interface StateUpdate {
   /** The new dates, or null if they are unchanged. */
   dates: SyncedDates | null;
-  /** The records that the API returned, and which are therefore not missing. */
+  /** The records that are not missing, because the API returned them. */
   returned: readonly number[];
   missing: readonly MissingId[];
   /** The dates for which the stored daily totals describe earlier versions of the records. */
@@ -62,9 +62,9 @@ export interface StateUpdate {
 
 /**
  * Decides what a read changes. Each date is either covered, in a faulty slice, or unread. If any record is faulty, the
- * range becomes a faulty slice. Otherwise, the range is covered if it was read completely.
+ * range becomes a faulty slice. Otherwise, the range is covered if it was fully read.
  *
- * The last read of its date decides whether a record is missing, which means that a later step may remove it:
+ * A later step may remove missing records. The last read of a record's date decides whether the record is missing:
  *
  * | the API returned the record                       | the record is                                          |
  * | ------------------------------------------------- | ------------------------------------------------------ |
@@ -115,8 +115,8 @@ function decideFaulty(
     return date !== null && before.coverage.some((covered) => containsInstant(covered, date));
   };
   const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
-  // If the range was not read completely, the undated records of the replaced slices may still exist. They are added to
-  // the new slice, because no other range contains them.
+  // If the range was not fully read, the undated records in the replaced slices may still exist. They are added to the
+  // new slice, because no other range contains them.
   const kept = isComplete ? [] : [...listFaultyIds(replaced)].filter(isUndated);
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };

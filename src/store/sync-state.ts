@@ -32,9 +32,7 @@ interface StateRow {
   ignored_filters: string;
 }
 
-/**
- * The sync state of a resource that is stored between runs: the dates read, the missing records and some options.
- */
+/** A resource's sync state, which is stored between runs: the dates read, the missing records and some options. */
 export class SyncState {
   readonly missing: MissingRecords;
   readonly storedTotals: StoredTotals;
@@ -100,7 +98,7 @@ export class SyncState {
 
   /**
    * Updates the state after a list has been read. If the list is complete, all dates up to the time of the request are
-   * covered, and all mirrored records must be in the list, even if their date is unreadable or in the future.
+   * covered, and all mirrored records must be in the list, even those whose date is unreadable or in the future.
    */
   applyList(reading: Omit<RangeReading, "range" | "expected">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
@@ -178,7 +176,7 @@ export class SyncState {
   #update(columns: string, ...values: (number | string | null)[]): void {
     const update = `UPDATE sync_state SET ${columns} WHERE resource = ?`;
     const { changes } = this.mirror.execute(update, ...values, this.resourceName);
-    if (changes === 0) throw new Error("the first run of a resource must set the floor before other columns");
+    if (changes === 0) throw new Error("a resource's first run must set the floor before other columns");
   }
 }
 
@@ -187,10 +185,10 @@ export interface DayTotals {
   amounts: readonly number[];
 }
 
-/** Totals by day (`2026-01-31`). Days without activity may be absent. */
+/** Totals keyed by day (`2026-01-31`). Days without activity may be absent. */
 export type TotalsByDay = ReadonlyMap<string, DayTotals>;
 
-/** The API's daily totals, as they were when each day was last read. They are stored in the table `stored_totals`. */
+/** The API's daily totals from the last read of each day. They are stored in the `stored_totals` table. */
 class StoredTotals {
   constructor(
     private readonly mirror: Mirror,

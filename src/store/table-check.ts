@@ -18,8 +18,8 @@ const recordsPerTurn = 1_000;
 
 /**
  * Compares typed tables with the records, row by row. The expected rows are built by the same code that writes rows.
- * The check therefore finds rows that another program has changed, but no changes to the records themselves. Memory use
- * does not depend on the number of rows.
+ * The check therefore finds rows that another program has changed, but not changes to the records themselves. Memory
+ * use does not depend on the number of rows.
  * @returns the tables that differ
  * @throws the signal's abort reason
  */
@@ -98,8 +98,8 @@ class TableComparison {
 const rowsPerBatch = 1_000;
 
 /**
- * Yields a table's rows, sorted by the integer key. If the table lacks a column, all of its rows are wrong, so it
- * yields none.
+ * Yields a table's rows, sorted by the integer key. If the table lacks a column, yields no rows, because all of them
+ * are wrong.
  */
 function* readTableRows(
   mirror: Mirror,

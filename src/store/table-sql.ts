@@ -13,14 +13,14 @@ const sqlTypes: Record<ScalarType, string> = {
 };
 
 /**
- * `main` is the mirror file. Tables in `temp` exist on one connection only and hide tables in `main` that have the same
+ * `main` is the mirror file. Tables in `temp` exist only on one connection and hide tables in `main` that have the same
  * name.
  */
 export type SchemaName = "main" | "temp";
 
 /**
- * Current records are in the table `NAME`, and removed records in `NAME_removed`, which has an additional column
- * `removed_at`. Child tables are split in the same way.
+ * Current records are in the `NAME` table, and removed records are in `NAME_removed`, which has an additional
+ * `removed_at` column. Child tables are split in the same way.
  */
 export type RecordState = "current" | "removed";
 export const recordStates: readonly RecordState[] = ["current", "removed"];
@@ -51,7 +51,7 @@ export function columnNames(
   return [...columns, ...addedColumns(shape, state)].map(({ name }) => name);
 }
 
-/** A record and, in a child table, the position of the list item that becomes a row. */
+/** The record that a row comes from and, in a child table, the position of the row's list item. */
 interface RowOrigin {
   record: ParsedRecord;
   position: number;
@@ -128,12 +128,12 @@ export function mainDateColumn({ resource, list, columns }: TableShape): ShapeCo
  */
 export const positionsPerRecord = 2 ** 20;
 
-/** The integer keys of main tables and of child tables. */
+/** The integer keys of main and child tables. */
 export const keyColumns: Readonly<Record<"record_id" | "row_id", Column>> = {
   record_id: {
     name: "record_id",
     type: "integer",
-    about: "the record's number in this mirror, as in the table `records`",
+    about: "the record's number in this mirror, as in the `records` table",
     isOmittedByDefault: true,
   },
   row_id: {

@@ -36,7 +36,7 @@ interface CopyDates {
   older: number;
 }
 
-/** Returns null if either date is unreadable. */
+/** Returns the dates of a copy and its mirrored record, or null if either date is unreadable. */
 function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): CopyDates | null {
   const newer = findMirroredDate(mirror, id);
   const older = recordDate(resource, value);
@@ -57,12 +57,15 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
 function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
   if (!dates) acceptCopy(run, copy, requestedAt);
   else if (!isReadByRun(run, dates.newer)) postponeCopy(run, copy, dates.newer);
-  // Reading a date marks the records that the API did not return for it as missing.
+  // Reading a date marks records as missing if the API did not return them for that date.
   else if (run.state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
   else rejectCopy(run, copy, dates.older, requestedAt);
 }
 
-/** Reads the second of a date. Copies in this response are left to the comparison of counts. */
+/**
+ * Reads the second that contains `date`. Does not resolve copies in this response, because the comparison of counts
+ * detects them.
+ */
 async function lookUp(run: DatedRun, date: number): Promise<void> {
   storeSlice(run, await readSlice(run, secondRange(date)));
 }
@@ -73,7 +76,7 @@ function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, req
   state.missing.delete([id]);
 }
 
-/** Keeps the newer record, and marks the second of the copy as faulty, because the API lists the ID for both dates. */
+/** Keeps the newer record, and marks the copy's second as faulty, because the API lists the ID for both dates. */
 function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);

@@ -96,8 +96,8 @@ export function listCountFilters({ resource }: DatedSession): CountFilter[] {
 }
 
 /**
- * Returns the start of the second in which the range's median mirrored record is dated. Returns null if splitting the
- * range there would leave one part empty.
+ * Returns the start of the second that contains the median date of the mirrored records in a range. Returns null if
+ * splitting the range at that second would leave one part empty.
  */
 function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to }: TimeRange): number | null {
   const median = Math.floor(state.count({ from, to }) / 2);
@@ -197,7 +197,7 @@ export async function findFutureRecords(
   return { count, datedRecords: isDated ? { records, until } : null };
 }
 
-/** Excludes records in the future from the counts for unread ranges. */
+/** Excludes records dated in the future from the counts for unread ranges. */
 export function subtractFuture(
   unread: readonly CountComparison[],
   future: FutureCount | null,

@@ -50,8 +50,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.setFloor(floor);
     state.setLastOptions(options);
-    // Normally, each read copies the coverage. If an interrupted run has already read everything, this run reads nothing,
-    // but the sales views and the report need its coverage all the same.
+    // Normally, each read copies the coverage. If an interrupted run has already read everything, this run reads
+    // nothing, but the sales views and the report still need a copy of its coverage.
     copyCoverageToRun(mirror, runId, state.coverage());
   });
 
@@ -63,7 +63,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   await readRanges(run, ranges);
   for (const slice of faultySlices) await readByPage(run, slice);
   await audit(run);
-  // The warning comes after the reads: if the API is down, they have failed, and the run reports that error instead.
+  // The warning comes after the reads, because if the API is down, the reads fail and the run reports their error.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const reconciled = await reconcile(run, drift);
   const { hasUnreachable, ignoresAmounts, sums } = reconciled;

@@ -2,7 +2,7 @@ import { Forbidden } from "../errors.js";
 import { openResource, type RequestEstimate, type SyncSession } from "./session.js";
 import { findEngine, type ResourceSelection, sortForSync } from "./sync-resources.js";
 
-/** The plan of a sync with its number of requests, as `sync --dry-run --json` prints it. */
+/** A sync's plan and its number of requests, as printed by `sync --dry-run --json`. */
 export interface SyncPlan {
   resources: { resource: string; steps: RequestEstimate[]; requests: number }[];
   skipped: { resource: string; why: string }[];

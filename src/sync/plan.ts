@@ -41,7 +41,7 @@ interface DatedPlan {
   /** The oldest date to read or, if there is nothing to read, the floor. */
   since: number;
   floor: number;
-  /** The ranges, between the floor and the newest date read, that will still be unread after this run. */
+  /** The ranges between the floor and the newest date read that will still be unread after this run. */
   gaps: TimeRange[];
   /** True if the run continues where an interrupted run stopped. */
   isResumed: boolean;
@@ -99,14 +99,14 @@ export function findFloor(
   return since === undefined ? before : Math.min(since, before);
 }
 
-/** True if the run skips dates that an interrupted run has just read, and reads older dates. */
+/** True if the run skips dates that an interrupted run has just read and continues with older dates. */
 function isResumed([oldestSkipped]: readonly TimeRange[], due: readonly TimeRange[]): boolean {
   return oldestSkipped !== undefined && due.some(({ from }) => from < oldestSkipped.from);
 }
 
 /**
- * Divides the requested dates into those to read and those to skip, because an interrupted run has just read them. The
- * dates of missing records are always read.
+ * Divides the requested dates into those to read and those to skip. Dates that an interrupted run has just read are
+ * skipped. The dates of missing records are always read.
  * @param readable the range from the floor to the start of this run
  */
 function findDueRanges(

@@ -16,7 +16,7 @@ const maxFaultsToLocate = 10;
 /** The request budget for locating the days with faulty records in a slice. */
 const maxLocateRequests = 100;
 
-/** A date range with the API's count, or null if the count is unknown. */
+/** A date range and the API's count for it. The count is null if it is unknown. */
 interface CountedRange extends TimeRange {
   total: number | null;
 }
@@ -49,7 +49,7 @@ export async function readByPage(
   return reached;
 }
 
-/** Returns the newest days in a range that have about `records` mirrored records in total. */
+/** Returns the newest part of a range: whole days that together have about `records` mirrored records. */
 function selectNewestPart(
   { mirror, resource, state }: DatedRun,
   { from, to }: TimeRange,

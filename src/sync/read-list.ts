@@ -128,7 +128,7 @@ function findCompleteList(attempts: readonly ListAttempt[], newest: ListAttempt)
 }
 
 /**
- * Returns the IDs that the list contains more than once. If all reads returned the same, the list itself contains
+ * Returns the IDs that the list contains more than once. If all reads returned the same IDs, the list itself contains
  * the duplicates, and another read would not help.
  */
 function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAttempt): string[] {
@@ -136,7 +136,7 @@ function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAtt
   return isTotalSteady(attempts) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
 }
 
-/** True if the API sorts the list randomly, so that another read may find the remaining records. */
+/** True if the API sorts the list randomly. In that case, another read may find the remaining records. */
 function isRandomlySorted(attempts: readonly ListAttempt[]): boolean {
   if (attempts.length >= maxAttemptsInRandomOrder || !isTotalSteady(attempts)) return false;
   const { records, total } = combineAttempts(attempts);

@@ -16,9 +16,12 @@ interface CompletePage {
   kind: "complete";
   range: TimeRange;
   inRange: readonly Json[];
-  /** The records of the last second or, if dates could be truncated, minute or day. The next page repeats them. */
+  /**
+   * The records in the page's oldest second or, if their dates could be truncated, in its oldest minute or day. The
+   * next page repeats them.
+   */
   older: readonly Json[];
-  /** The number of records in this page that the previous page contained as `older`. */
+  /** The number of records in this page that were already in the previous page's `older` list. */
   repeatedCount: number;
   /** The API's count for the requested dates, which can start earlier than `range`. */
   total: number;
@@ -26,8 +29,9 @@ interface CompletePage {
 }
 
 /**
- * A range that must be read by page number instead: a dense second or, if the response violates A1, A2 or A3, the entire
- * requested range. If the dates in a dense second could be truncated, `range` is part of the minute or day.
+ * A range that must be read by page number: a dense second or, if the response violates A1, A2 or A3, the entire
+ * requested range. If a dense second's dates could be truncated to the minute or day, `range` runs from the start of
+ * that minute or day to the end of the requested range.
  */
 interface RangeByPage {
   kind: "byPage";
@@ -51,8 +55,8 @@ export async function readRange(
 ): Promise<number> {
   let reached = range.to + 1;
   const pages = requestPages(run, range, budget);
-  // A range to be read by page number is read before the next page is requested, so that if the API returns a record for
-  // both, its newer version is stored last.
+  // Read a range by page number before the next page is requested. If the API returns a record for both, the newer
+  // version is then stored last.
   const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
   for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
@@ -74,7 +78,7 @@ export async function readRanges(
   }
 }
 
-/** Requests pages, newest first, until the entire range was returned or the budget is used up. */
+/** Requests pages, newest first, until the entire range has been returned or the budget is used up. */
 async function* requestPages(
   run: DatedRun,
   { from, to }: TimeRange,
@@ -105,8 +109,8 @@ async function* requestPages(
 
 /**
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
- * record, because more records from that second may follow. If that date could be truncated, the entire minute or day is
- * incomplete. A page that is not full is complete for the whole range.
+ * record, because more records from that second may follow. If that record's date could be truncated to a minute or a
+ * day, that entire minute or day is incomplete. A page that is not full is complete for the whole range.
  * @throws UnexpectedResponse if a record has no valid ID
  */
 async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0): Promise<NewestPage> {
@@ -130,7 +134,8 @@ async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0)
 }
 
 /**
- * Checks the records' IDs before the records are in a transaction with earlier pages, which an error would roll back.
+ * Checks the records' IDs before the records are stored in one transaction with earlier pages, because an error would
+ * also roll back those pages.
  * @throws UnexpectedResponse if a record has no valid ID
  */
 function checkIds(resource: Resource, records: readonly Json[]): void {
@@ -138,10 +143,9 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
 }
 
 /**
- * Returns true if a page lacks some of the records in its range. This happens if the records were sorted only by
- * chance (A1), or if their dates are less precise than the API's date filter (A3). The page is requested again only if
- * the API's count of the older records differs from the expected count, because that can also mean that records have
- * changed.
+ * Returns true if a page lacks some of the records in its range. This happens if the records were sorted only by chance
+ * (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older records is
+ * not as expected, requests the page again, because the records may have changed in the meantime.
  * @param olderCount the API's count of the records before the page's range
  */
 async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
@@ -162,7 +166,7 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
 /**
  * Stores a page. Its older records are stored as well, so that an interrupted run loses none of them, but only the next
  * page makes their dates part of the coverage.
- * @returns the copies of mirrored records, which are still to be resolved
+ * @returns the copies of mirrored records, which the caller must resolve
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
@@ -170,7 +174,7 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const records = [...inRange, ...older];
   progress.addRows(records.length - repeatedCount);
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
-  // The older records are dated on the day before the range or on the day of its start.
+  // All older records are from the day that contains `range.from - 1`.
   const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

@@ -124,7 +124,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records that were added since the last comparison could explain the difference. The counts then differ as well.
+  // Records that were added since the last comparison could explain the difference. In that case, the new counts differ
+  // as well.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
@@ -139,8 +140,8 @@ interface ComparedCounts {
 }
 
 /**
- * Compares the counts for all covered ranges, without the status filters that are being ignored. Stops ignoring those
- * whose counts agree now.
+ * Compares the counts for all covered ranges, without the ignored status filters. Stops ignoring filters whose counts
+ * now agree.
  */
 async function compareCountsAndFilters(run: DatedRun): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
@@ -179,10 +180,10 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
   mirror.transaction(() => state.setIgnoredFilters([...state.ignoredFilters(), filter.name]));
 }
 
-/** True if the range can be read with at most two requests, so that splitting it would save nothing. */
+/** True if the range can be read with at most two requests, so splitting it would save nothing. */
 function isCheapToRead(state: SyncState, comparison: CountComparison): boolean {
   const mirrored = state.count(comparison);
-  // The API's count for a filter excludes the other records that a read of the range returns.
+  // Reading the range also returns records that do not match the filter, so the API's count for the filter is too low.
   const records = comparison.filter === noFilter ? Math.max(mirrored, comparison.apiCount) : mirrored;
   return countPages(records) <= 2;
 }

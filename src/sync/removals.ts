@@ -2,8 +2,8 @@ import { countCurrent } from "../store/records.js";
 import type { IncompleteReason, ResourceSession, SyncRun } from "./session.js";
 
 /**
- * Returns the reason to hold back a removal, or null to apply it. By default, a run must not remove all records, or more
- * than half of a list with over 20 records, because such a removal suggests an error in the API.
+ * Returns the reason to hold back a removal, or null to apply it. By default, a run must not remove all records, or
+ * more than half of the records in a list of over 20, because such a removal suggests an error in the API.
  */
 export function findHoldBackReason(
   { options, resource: { name } }: ResourceSession,

@@ -19,8 +19,8 @@ export function formatRunLine(run: RunRow, result: Partial<SyncResult>): string 
 }
 
 /**
- * Returns the number of rows read as text: `5`, for example, or `9 surveys and 12 results` if the details have a
- * separate table.
+ * Formats the number of rows read: for example, `5`, or `9 surveys and 12 results` if the details have a separate
+ * table.
  */
 function formatRows({ resource, rows_read }: RunRow, { listedRecords }: Partial<SyncResult>): string {
   const strategy = findResource(resource)?.strategy;

@@ -20,13 +20,13 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window: the period before unread dates that every run re-reads. */
+  /** The length of the window, which is the period just before the unread dates. Every run re-reads it. */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */
   rereadRequests: number;
   auditRequests: number;
-  /** True to re-read all faulty slices, not only those in the requested ranges. */
+  /** True to re-read all faulty slices, even those outside the requested ranges. */
   allFaulty: boolean;
   details: "all" | "changed" | "none";
   groupBy: string;
@@ -138,7 +138,7 @@ export interface IncompleteReason {
 /** The columns of `sync_runs` that contain sums of the compared counts. */
 export type CountSums = Pick<RunRow, "api_total" | "mirror_total" | "differing">;
 
-/** A step in a `--dry-run` plan, with its number of requests. */
+/** A step in a `--dry-run` plan, and its number of requests. */
 export interface RequestEstimate {
   what: string;
   requests: number;
@@ -251,7 +251,7 @@ export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): R
 export class Budget {
   readonly #end: number;
 
-  /** @param requests unlimited by default */
+  /** @param requests the maximum number of requests; unlimited by default */
   constructor(
     private readonly api: Pick<ApiClient, "stats">,
     requests = Number.POSITIVE_INFINITY,

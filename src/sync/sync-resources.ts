@@ -31,7 +31,7 @@ import {
   startRun,
 } from "./session.js";
 
-/** The code that reads the resources of one strategy. */
+/** The code that reads the resources that use one strategy. */
 interface Engine<How extends Strategy> {
   read: (run: SyncRun<How>) => Promise<SyncResult>;
   /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
@@ -47,7 +47,7 @@ const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> }
 };
 
 export function findEngine({ strategy }: Resource): Engine<Strategy> {
-  // The compiler cannot know that the engine is called only for resources with its own strategy.
+  // TypeScript cannot check that an engine is called only for resources that use its strategy.
   return engines[strategy.kind] as Engine<Strategy>;
 }
 
@@ -61,7 +61,7 @@ export interface ResourceSelection {
 interface ResourceWithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource, so the mirror still contains its data, which no run updates anymore. */
+  /** True if an earlier run read the resource. The mirror then still contains its data, which is no longer updated. */
   wasReadBefore: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function syncResources(
   const skipped = withoutScope.filter(({ wasReadBefore }) => !wasReadBefore);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
 
-  // Lost scopes are recorded first, because this needs no requests, which an outage could end.
+  // Record lost scopes first. This needs no requests, so it succeeds even during an outage.
   const lostAccess = lost.map(({ resource, why }) => {
     const { row, error } = recordLostScope(session, resource, why);
     onRunEnd(row);
@@ -115,8 +115,8 @@ function recordLostScope(
 }
 
 /**
- * Sorts the resources: first those that are not read by date, which are short, then dated resources in reverse registry
- * order. `orders`, whose first sync may take hours, is therefore last.
+ * Sorts the resources: first those that are not read by date, which take little time, then dated resources in reverse
+ * registry order. `orders`, whose first sync may take hours, is therefore last.
  */
 export function sortForSync(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";

@@ -60,7 +60,7 @@ interface TotalsComparison {
   drift: AmountDrift | null;
 }
 
-/** A day on which something other than the record count differs. */
+/** A day whose totals have changed, or from which the API no longer returns a record. */
 interface DayDifference extends TimeRange {
   day: string;
   text: string;
@@ -95,7 +95,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const differingParts: CountComparison[] = [];
   for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
   // The total is requested before the counts of unread ranges, because records that arrive in between would otherwise
-  // seem to be without a date range.
+  // appear to have no date range.
   const allDates = await compareCount(run, allTime);
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);
@@ -269,19 +269,19 @@ function verifyMonths(
       return { state: "different", why: summarizeDifferences(days, countTexts) };
     }
     if (dailyTotals?.unknown.some((day) => overlaps(dayRange(day), month)))
-      return { state: "unproven", why: "not read completely" };
+      return { state: "unproven", why: "not fully read" };
     if (faultySlices.some((slice) => overlaps(slice, month)))
       return { state: "unproven", why: "contains records with unexpected dates or IDs" };
     // If there are no newer records, the last month counts as read even though it is covered only up to the newest date
     // read.
     const toCover = hasNewer ? month : { from: month.from, to: Math.min(month.to, newestRead) };
-    if (!isWithinOneOf(toCover, covered)) return { state: "unproven", why: "not read completely" };
+    if (!isWithinOneOf(toCover, covered)) return { state: "unproven", why: "not fully read" };
     return { state: "proven", why: agreement };
   }
 
   return months.map(({ month: part, ...range }) => {
-    const readings = coverage.filter((part) => overlaps(part, range)).map(({ requestedAt }) => requestedAt);
-    const read_at = formatInstantOrNull(Math.min(...readings));
+    const readTimes = coverage.filter((part) => overlaps(part, range)).map(({ requestedAt }) => requestedAt);
+    const read_at = formatInstantOrNull(Math.min(...readTimes));
     return { kind: "month", part, read_at, ...verifyMonth(range) };
   });
 }

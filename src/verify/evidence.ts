@@ -65,7 +65,7 @@ export interface Evidence {
   to: string | null;
   api: number | null;
   mirror: number | null;
-  /** True if the two numbers agree, or null if they cannot be compared for the reason given in `note`. */
+  /** True if the two numbers agree, or null if they cannot be compared (`note` gives the reason). */
   agrees: boolean | null;
   asked_at: string | null;
   request: string | null;
@@ -172,7 +172,7 @@ function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?:
   return countingSql(resource, range, conditions);
 }
 
-/** For each range of whole days, returns how many days have totals in the API and how many in the mirror. */
+/** Returns the number of days with totals in the API and in the mirror, for each range of whole days. */
 function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = session;
   const { totalsSource } = resource.strategy;

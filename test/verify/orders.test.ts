@@ -429,7 +429,7 @@ describe("unread orders", () => {
     }
     const { result, states } = await verified(brand);
     expect(different(states)).toEqual([]);
-    expect(why(result, "2026-11")).toBe("not read completely");
+    expect(why(result, "2026-11")).toBe("not fully read");
     await brand.stopped("sync orders", (request) => readsOrders(request) && brand.mirrored().length === 350);
     expect((await verified(brand)).states).toEqual({ "2026-11": "unproven" });
   });
