@@ -275,7 +275,7 @@ export function createFailureError(
   const tried = `tried ${attempts} in ${formatDuration(spent.elapsedMs)}`;
   if (failure.kind === "unavailable" && failure.retryAfterMs !== null)
     return new ApiUnavailable(
-      `The API is unavailable: ${reason}; it asks for a wait of ${formatDuration(failure.retryAfterMs)}, which is longer than the remaining \`--max-wait\` (${tried}).`,
+      `The API is unavailable: ${reason}; it asked brandapi to wait ${formatDuration(failure.retryAfterMs)}, which is longer than the remaining \`--max-wait\` (${tried}).`,
       {
         status: failure.status,
         cause,

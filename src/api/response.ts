@@ -78,7 +78,7 @@ export function parseEnvelope(
     throw createUnexpectedResponseError(
       path,
       "has a numeric ID with too many digits",
-      "the API must send IDs with more than 15 digits as strings: report this to the platform",
+      "ask the platform to send IDs with more than 15 digits as strings",
     );
   if (typeof data !== "object" || data === null)
     throw createUnexpectedResponseError(path, "has no object or array as `data`");

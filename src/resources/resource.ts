@@ -148,12 +148,15 @@ export interface MonthlyStrategy {
 /**
  * Declares where the API returns daily totals. A day's total changes when one of its records changes, so a single
  * request finds all old days that must be re-read. Totals are compared with earlier totals rather than with the
- * records, because their exact definition is not documented.
+ * records, because the exact definition of the totals is not documented.
  */
 export interface TotalsSource {
   path: string;
   query: QueryParameters;
-  /** The response field with one object per day. That object has the fields `dayField`, `countField` and `amountFields`. */
+  /**
+   * The response field that contains one object per day. `dayField`, `countField` and `amountFields` are fields of
+   * these objects.
+   */
   totalsField: string;
   dayField: string;
   countField: string;

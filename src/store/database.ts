@@ -108,11 +108,11 @@ export type InfoName =
   | "brand_name"
   // The date (UTC) of the last check for damage.
   | "checked_on"
-  // The last backup: `{"at", "path"}`.
+  // The time and path of the last backup: `{"at", "path"}`.
   | "last_backup"
-  // The progress of the command that has locked the mirror, as JSON.
+  // The progress (JSON) of the command that has locked the mirror.
   | "running_command"
-  // The last command, as JSON, if it failed before it started a run or because the API rejected the key.
+  // The last command (JSON) if it failed before starting a run, or because the API rejected the key.
   | "failed_command"
   // The error (JSON) with which the API denied access to a resource in its last sync.
   | `denied:${string}`
@@ -120,7 +120,7 @@ export type InfoName =
   | `unrepairable:${string}`
   // The ID of a `verify` run that found only records whose dates have not been read.
   | `unread_only:${string}`
-  // The last comparison of a resource's tables with its records, as JSON.
+  // The last comparison (JSON) of a resource's tables with its records.
   | `tables:${string}`
   // A fingerprint of the columns of a resource's table. If the program computes a different one, the table is rebuilt.
   | `shape:${string}`
@@ -217,8 +217,8 @@ function openDatabase(
     db.pragma("temp_store = MEMORY");
     // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs
-    // to a different mirror, so check this after the read.
+    // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs to
+    // a different mirror, so check the file after the read.
     db.pragma("schema_version");
     checkNotReplaced({ fileId, path });
     const mirror = new Mirror(db, path, fileId);

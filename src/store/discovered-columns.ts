@@ -144,7 +144,7 @@ export function readColumns(mirror: Mirror, shape: TableShape): ShapeColumn[] {
   const discovered = rows.map((row) =>
     discoveredColumn({
       ...row,
-      path: parseStoredJson<string[]>(mirror, row.path, `the path of the column ${row.name}`),
+      path: parseStoredJson<string[]>(mirror, row.path, `the path of the ${row.name} column`),
     }),
   );
   return [...shape.columns, ...discovered];

@@ -55,7 +55,7 @@ export class HostNames {
 
   /**
    * Adds the name of the host in a new or changed record.
-   * @param at the time at which the record was read (ISO 8601)
+   * @param at the time (ISO 8601) at which the record was read
    */
   addFrom({ host }: JsonObject, at: string): void {
     if (!isObject(host) || typeof host.id !== "string") return;

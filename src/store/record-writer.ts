@@ -51,7 +51,7 @@ export interface WrittenRecords {
   changeCount: number;
 }
 
-/** A copy of a record that was skipped instead of written. `id` is the mirrored record's ID. */
+/** A copy of a record that the writer skipped. `id` is the mirrored record's ID. */
 export interface SkippedCopy {
   id: number;
   value: Json;
@@ -182,7 +182,7 @@ export class RecordWriter {
     return this.mirror.selectRow<RecordRow>(select, this.resource.name, key);
   }
 
-  /** Redacts a record and, if `row` contains details, merges them into it. */
+  /** Redacts a record. If `row` contains details, merges them into the record. */
   #createVersion(sent: Json, row: RecordRow | null): RecordVersion {
     const value = this.#redact(sent, this.resource.name);
     const json = JSON.stringify(value);

@@ -148,7 +148,10 @@ export interface VersionRow {
   json: string;
   /** The request parameters (`ParsedRecord.parameters`) as JSON, or null if there are none. */
   context: string | null;
-  /** The time at which this version was first read or, for a removed record, the time of its removal (ISO 8601). */
+  /**
+   * The time at which this version was first read or, for a removed record, the time of its removal. Both are ISO 8601
+   * strings.
+   */
   since_at: string;
   removed_at: string | null;
 }
@@ -234,7 +237,7 @@ export function recordKeyOrNull(resource: Resource, value: Json): string | null 
     return parts.length > 1 ? parts.map(escapeSlash).join("/") : (parts[0] ?? "");
   if (resource.pagination === "documented" && parts.length > 0)
     throw new UnexpectedResponse(`A record from ${resource.path} has no \`${resource.key.join("`, `")}\`.`, {
-      hint: "the response does not match the API's documentation: report this to the platform",
+      hint: "report this to the platform, because the response does not match the API's documentation",
     });
   return null;
 }
@@ -249,7 +252,7 @@ function idAt(resource: Resource, value: Json, path: string): string | null {
   if (typeof id !== "number") return null;
   if (Math.abs(id) > Number.MAX_SAFE_INTEGER)
     throw new UnexpectedResponse(`A record from ${resource.path} has a numeric ID with too many digits.`, {
-      hint: "the API must send IDs with more than 15 digits as strings: report this to the platform",
+      hint: "ask the platform to send IDs with more than 15 digits as strings",
     });
   return String(id);
 }

@@ -45,7 +45,7 @@ export interface RunRow {
   differing: number | null;
 }
 
-/** A run as SQLite returns it. */
+/** A run as SQLite returns it, with a number in place of the boolean. */
 type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
 
 function toRunRow(row: RawRunRow): RunRow {
@@ -244,7 +244,7 @@ export function hasBeenRead(mirror: Mirror, resource: Resource): boolean {
 
 /** True if at least one sync of a resource has ended with the outcome `done`. */
 export function hasDoneSync(mirror: Mirror, resource: Resource): boolean {
-  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
+  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the `main` schema.
   const find = `SELECT 1 FROM main.sync_runs WHERE resource IN (?, ?) AND ${doneSyncSql} LIMIT 1`;
   return mirror.selectValue(find, resource.name, syncingResource(resource).name) === 1;
 }
@@ -259,7 +259,7 @@ export function readFirstReadAt(mirror: Mirror): string | null {
  * is given. Returns null if no run has read any records.
  */
 export function readFirstReadEnd(mirror: Mirror, resourceName: string | null): string | null {
-  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the schema `main`.
+  // With `--as-of`, a temporary table hides `sync_runs`, so the query names the `main` schema.
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";
   return mirror.selectValue<string>(select, resourceName);

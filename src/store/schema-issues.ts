@@ -42,10 +42,10 @@ export class SchemaIssues {
   }
 
   /**
-   * Replaces the unexpected values that are stored for a record, and prints notices about unknown fields and
-   * renamed columns.
+   * Replaces the unexpected values that are stored for a record, and prints notices about unknown fields and renamed
+   * columns.
    * @param rowIssues the issues found while the record's rows were written
-   * @param options.readAt the time of the request (ISO 8601)
+   * @param options.readAt the time (ISO 8601) of the request
    */
   save(
     { recordId, value }: Pick<ParsedRecord, "recordId" | "value">,
@@ -82,7 +82,7 @@ function describeNotice(notice: Notice, resource: Resource): string {
   const path = notice.path.slice(0, 120);
   if (kind === "column" && notice.name === null)
     return `${table}: some fields, such as \`${path}\`, have no column; JSON exports include them`;
-  if (kind === "column") return `${table}: \`${path}\` is stored in the column \`${notice.name}\``;
+  if (kind === "column") return `${table}: \`${path}\` is stored in the \`${notice.name}\` column`;
   const place = exportsRawRecords(listTableShapes(resource)[0] ?? null)
     ? "JSON exports"
     : "the mirror's records";

@@ -45,7 +45,7 @@ export interface RecordLookup {
 /** A record that the API did not return for its date. */
 export interface MissingId {
   id: number;
-  /** The time at which the date had last been read (ISO 8601). Null for undated and new records. */
+  /** The time (ISO 8601) at which the date had last been read. Null for undated and new records. */
   lastReadAt: string | null;
 }
 

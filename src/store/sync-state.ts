@@ -106,8 +106,8 @@ export class SyncState {
   }
 
   /**
-   * Stores the API's totals for the days in a range that the run has read in full. The run may have read a day in several
-   * parts, so the other ranges that it has covered are considered as well.
+   * Stores the API's totals for those days in a range that the run has fully read. The run may have read a day in
+   * several parts, so the run's other covered ranges are considered as well.
    */
   #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };

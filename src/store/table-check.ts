@@ -48,10 +48,7 @@ export async function compareTables(
     .filter(({ changed, extra, missing }) => missing + changed + extra > 0);
 }
 
-/**
- * Compares the rows of current records with one table, and the rows of removed records with another. Rows in the wrong
- * table count as extra.
- */
+/** Compares the tables for current and removed records separately. A row in the wrong table counts as extra. */
 interface ShapeComparison extends Record<RecordState, TableComparison> {
   rowBuilder: RowBuilder;
 }

@@ -46,7 +46,7 @@ function countingSql(
   return `SELECT count(*) FROM ${table}${where}`;
 }
 
-/** The names of the checks, except for counts with a filter, which are named after the filter. */
+/** The names of all checks except filtered counts, which are named after their filters. */
 export const checks = {
   allDates: "all, without dates",
   dailyTotals: "days with totals",
@@ -60,7 +60,7 @@ export const checks = {
 export interface Evidence {
   resource: string;
   check: string;
-  /** The first and last dates of the range (ISO 8601). A date is null if the range is open at that end. */
+  /** The first and last dates (ISO 8601) of the range. A date is null if the range is open at that end. */
   from: string | null;
   to: string | null;
   api: number | null;
@@ -172,7 +172,7 @@ function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?:
   return countingSql(resource, range, conditions);
 }
 
-/** Returns the number of days with totals in the API and in the mirror, for each range of whole days. */
+/** Returns evidence for each range of complete days: the number of days with totals, in the API and in the mirror. */
 function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedComparison): Evidence[] {
   const { resource, state } = session;
   const { totalsSource } = resource.strategy;

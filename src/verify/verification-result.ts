@@ -22,7 +22,7 @@ export interface PartResult {
   part: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** The earliest time at which a date in this part was last read (ISO 8601), or null if that is unknown. */
+  /** The earliest time (ISO 8601) at which a date in this part was last read, or null if that is unknown. */
   read_at: string | null;
 }
 

@@ -195,7 +195,7 @@ it.each([
     const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
     expect(error).toMatchObject({ name: "ApiUnavailable", exitCode: 6, status });
     expect(error.message).toContain(
-      `; it asks for a wait of ${formatted}, which is longer than the remaining \`--max-wait\` (tried ${tried}).`,
+      `; it asked brandapi to wait ${formatted}, which is longer than the remaining \`--max-wait\` (tried ${tried}).`,
     );
     expect(server.requests.length).toBe(attempts);
   },

@@ -76,8 +76,8 @@ test("a sync prints one message for each field whose column has a different name
   const mirror = await makeMirror();
   const deep = { a: { b: { c: { d: 1 } } } };
   expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([
-    "gifts: `x y` is stored in the column `x_y`",
-    "gifts: `x-y` is stored in the column `x_y_2`",
+    "gifts: `x y` is stored in the `x_y` column",
+    "gifts: `x-y` is stored in the `x_y_2` column",
   ]);
   expect(
     write(mirror, gifts, [

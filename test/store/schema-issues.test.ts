@@ -35,7 +35,7 @@ test("a sync prints a note about a new field, and a warning about a field whose 
   expect(messages).toEqual([
     `note: orders: the API sends a new field \`${"tax".repeat(40)}\`, which is included in JSON exports`,
     "note: analytics_clicks_periods: the API sends a new field `timeseries.tax`, which is included in the mirror's records",
-    "warning: gifts: `a b` is stored in the column `a_b`",
+    "warning: gifts: `a b` is stored in the `a_b` column",
   ]);
 });
 
