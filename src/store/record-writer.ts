@@ -37,8 +37,8 @@ export interface WriteOptions {
   position?: number;
   keyPrefix?: string;
   /**
-   * True if the records are faulty: earlier reads of their dates may not have returned them, so those reads do not show
-   * when the records were added or reappeared.
+   * True if the records are faulty. Earlier reads of their dates may not have returned them, so it is unknown when they
+   * were added or reappeared.
    */
   isFaulty?: boolean;
 }

@@ -81,7 +81,7 @@ export function findNthDate(
   return mirror.selectValue<number>(select, ...values, nth);
 }
 
-/** Returns a current record's date. Returns null if it is unreadable, or if there is no current record with this ID. */
+/** Returns a record's date, or null if the date is unreadable or no current record has this ID. */
 export function findMirroredDate(mirror: Mirror, recordId: number): number | null {
   const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
   return mirror.selectValue<number>(find, recordId);

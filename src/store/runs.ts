@@ -45,7 +45,7 @@ export interface RunRow {
   differing: number | null;
 }
 
-/** A run as SQLite returns it, with a number in place of the boolean. */
+/** A run as SQLite returns it, with `verified` as a number. */
 type RawRunRow = Omit<RunRow, "verified"> & { verified: number };
 
 function toRunRow(row: RawRunRow): RunRow {

@@ -36,7 +36,7 @@ interface FaultyRecords {
 export interface RecordLookup {
   /** Returns the IDs of the current records in a range. */
   currentIds(range: TimeRange): readonly number[];
-  /** Returns a current record's date. Returns null if it is unreadable, or if the record is not current. */
+  /** Returns a record's date, or null if the record is not current or its date is unreadable. */
   dateOf(id: number): number | null;
   /** True if a record is current and its date is unreadable. */
   isUndated(id: number): boolean;

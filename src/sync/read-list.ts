@@ -98,7 +98,7 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Set
 }
 
 /**
- * Returns the list, or null if it should be read again:
+ * Returns the list, or null if it must be re-read:
  *
  * | the reads                                                          | result                            |
  * | ------------------------------------------------------------------ | --------------------------------- |

@@ -174,7 +174,7 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const records = [...inRange, ...older];
   progress.addRows(records.length - repeatedCount);
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
-  // All older records are from the day that contains `range.from - 1`.
+  // All records in `older` are from the day that contains the last millisecond before `range`.
   const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

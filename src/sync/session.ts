@@ -73,7 +73,7 @@ export interface SyncSession {
   apiKeys: ReadonlySet<string>;
   reporter: Reporter;
   options: SyncOptions;
-  /** The daily totals that were already requested, keyed by the API path, because several resources share them. */
+  /** The daily totals requested so far, keyed by API path, because several resources share them. */
   cachedTotals: Map<string, RawTotalsByDay>;
 }
 

@@ -83,10 +83,7 @@ function combineStates(
   return records === "proven" ? tables : records;
 }
 
-/**
- * @param options.tableError describes the tables that differ from the records, to be stored with the run; null if there
- * are none
- */
+/** @param options.tableError the error to store with the run if tables differ from the records; otherwise null */
 async function verifyRecords(
   session: SyncSession,
   resource: Resource,
