@@ -183,12 +183,14 @@ export async function findFutureRecords(
 ): Promise<FutureCount | null> {
   const { clock, resource } = session;
   const from = startOfSecond(clock.now()) + 1_000;
-  const afterCoverage = unread.find(({ to }) => to === Number.POSITIVE_INFINITY);
-  if (!afterCoverage || afterCoverage.from >= from) return null;
+  const afterCoverage = unread.at(-1);
+  // If the coverage already ends in the future, it contains such records.
+  if (afterCoverage?.to !== Number.POSITIVE_INFINITY || afterCoverage.from >= from) return null;
   if (afterCoverage.apiCount <= afterCoverage.mirrorCount) return null;
   const newestDate = recordDate(resource, afterCoverage.newestRecord);
   if (newestDate !== null && newestDate < from) return null;
 
+  // The dates after the coverage also include the seconds since the run started, so the future is counted separately.
   const count = await compareCount(session, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return null;

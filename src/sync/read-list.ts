@@ -113,7 +113,7 @@ function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | n
   if (complete) return complete;
   if (attempts.length < maxAttempts) return null;
   const repeated = findLastingDuplicates(attempts, newest);
-  if (repeated.length === 0 && isRandomlySorted(attempts)) return null;
+  if (repeated.length === 0 && mayFindMore(attempts)) return null;
   return combineAttempts(attempts, { repeated });
 }
 
@@ -136,8 +136,11 @@ function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAtt
   return isTotalSteady(attempts) && isOrderSteady ? findRepeatedIds(newest.ids) : [];
 }
 
-/** True if the API sorts the list randomly. In that case, another read may find the remaining records. */
-function isRandomlySorted(attempts: readonly ListAttempt[]): boolean {
+/**
+ * True if another read may find the remaining records. This is the case if the API sorts the list randomly: the count
+ * never changed, and one of the last three reads found new records.
+ */
+function mayFindMore(attempts: readonly ListAttempt[]): boolean {
   if (attempts.length >= maxAttemptsInRandomOrder || !isTotalSteady(attempts)) return false;
   const { records, total } = combineAttempts(attempts);
   const earlierRecords = mergeRecords(attempts.slice(0, -maxAttempts));

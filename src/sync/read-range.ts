@@ -23,8 +23,8 @@ interface CompletePage {
   older: readonly Json[];
   /** The number of records in this page that were already in the previous page's `older` list. */
   repeatedCount: number;
-  /** The API's count for the requested dates, which can start earlier than `range`. */
-  total: number;
+  /** The API's count of the requested records that are dated before `range`. */
+  olderCount: number;
   requestedAt: number;
 }
 
@@ -36,10 +36,8 @@ interface CompletePage {
 interface RangeByPage {
   kind: "byPage";
   range: TimeRange;
-  total: number;
 }
 
-/** The result of requesting the newest records in a date range. */
 type NewestPage = CompletePage | RangeByPage;
 
 /**
@@ -84,25 +82,20 @@ async function* requestPages(
   { from, to }: TimeRange,
   budget: Budget,
 ): AsyncGenerator<NewestPage, void> {
-  let previous: NewestPage | null = null;
-  let repeatedCount = 0;
+  let previous: CompletePage | null = null;
   for (let newest = to; ; ) {
-    const page = await requestNewest(run, { from, to: newest }, repeatedCount);
+    const { page, count } = await requestNewest(run, { from, to: newest }, previous?.older.length);
     // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
     // records. If so, everything from the start of that page is read by page number.
-    if (previous?.kind === "complete" && (await lacksRecords(run, previous, page.total))) {
-      yield { kind: "byPage", range: { from, to: previous.range.to }, total: previous.total };
+    if (previous && (await lacksRecords(run, previous, count))) {
+      yield { kind: "byPage", range: { from, to: previous.range.to } };
       return;
     }
-    const isLast = page.range.from <= from || budget.remaining <= 0;
-    if (page.kind === "complete") {
-      const olderPages = Math.ceil((page.total - page.inRange.length) / maxPerPage);
-      run.progress.advance(Math.min(olderPages, budget.remaining));
-    }
+    if (page.kind === "complete")
+      run.progress.advance(Math.min(Math.ceil(page.olderCount / maxPerPage), budget.remaining));
     yield page;
-    if (isLast) return;
-    previous = page;
-    repeatedCount = page.kind === "complete" ? page.older.length : 0;
+    if (page.range.from <= from || budget.remaining <= 0) return;
+    previous = page.kind === "complete" ? page : null;
     newest = page.range.from - 1;
   }
 }
@@ -111,26 +104,39 @@ async function* requestPages(
  * Requests the newest records in a range. A full page is complete only for the dates after the second of its oldest
  * record, because more records from that second may follow. If that record's date could be truncated to a minute or a
  * day, that entire minute or day is incomplete. A page that is not full is complete for the whole range.
+ * @returns the page, and the API's count of all records in the range
  * @throws UnexpectedResponse if a record has no valid ID
  */
-async function requestNewest(run: DatedRun, range: TimeRange, repeatedCount = 0): Promise<NewestPage> {
+async function requestNewest(
+  run: DatedRun,
+  range: TimeRange,
+  repeatedCount = 0,
+): Promise<{ page: NewestPage; count: number }> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
   const response = await api.get(resource.path, query, resource.scope);
   const { items, pagination, requestedAt } = firstPage(resource.path, response);
-  const { per_page, total_items: total } = pagination;
+  const { per_page, total_items: count } = pagination;
   checkIds(resource, items);
   const seconds = parseSortedDates(resource, items, range);
-  if (!seconds) return { kind: "byPage", range, total };
+  if (!seconds) return { count, page: { kind: "byPage", range } };
   const oldest = seconds.at(-1);
-  const hasMore = items.length >= per_page || items.length < total;
-  const page = { kind: "complete", repeatedCount, total, requestedAt } as const;
-  if (oldest === undefined || !hasMore) return { ...page, range, inRange: items, older: [] };
-  const from = possibleDates(oldest).to + 1;
-  if (from > range.to) return { kind: "byPage", range: { from: oldest, to: range.to }, total };
+  const hasMore = items.length >= per_page || items.length < count;
+  const from = oldest === undefined || !hasMore ? range.from : possibleDates(oldest).to + 1;
+  if (oldest !== undefined && from > range.to)
+    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to } } };
   const end = seconds.filter((second) => second >= from).length;
-  return { ...page, range: { from, to: range.to }, inRange: items.slice(0, end), older: items.slice(end) };
+  const page: CompletePage = {
+    kind: "complete",
+    range: { from, to: range.to },
+    inRange: items.slice(0, end),
+    older: items.slice(end),
+    olderCount: count - end,
+    repeatedCount,
+    requestedAt,
+  };
+  return { count, page };
 }
 
 /**
@@ -149,10 +155,9 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
  * @param olderCount the API's count of the records before the page's range
  */
 async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
-  const { inRange, range, total } = page;
-  if (olderCount === total - inRange.length) return false;
-  const reread = await requestNewest(run, range);
-  return reread.kind === "byPage" || reread.total > inRange.length;
+  if (olderCount === page.olderCount) return false;
+  const reread = await requestNewest(run, page.range);
+  return reread.page.kind === "byPage" || reread.count > page.inRange.length;
 }
 
 /** Stores the complete pages of a batch in one transaction. */

@@ -124,8 +124,8 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** Descriptions of the slices whose lists never settled (A9). `storeSlice` adds to them. */
-  unsettledSlices: string[];
+  /** The slices whose lists have not settled (A9). Maps their dates to a description of the problem. */
+  unsettledSlices: Map<string, string>;
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */

@@ -55,8 +55,9 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   const { fault, faulty, list, slice, valid } = reading;
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
-  if (!isComplete && list.repeated.length === 0)
-    run.unsettledSlices.push(`${describeRange(slice)} ${describeIncompleteList(list)}`);
+  const dates = describeRange(slice);
+  if (isComplete) run.unsettledSlices.delete(dates);
+  else if (list.repeated.length === 0) run.unsettledSlices.set(dates, describeIncompleteList(list));
   return mirror.transaction(() => {
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);

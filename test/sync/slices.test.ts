@@ -84,15 +84,27 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
 
 test("storeSlice reports a date range as never settled if the range's list changed during each read, unless the list contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
-  expect(settled.unsettledSlices).toEqual([]);
+  expect([...settled.unsettledSlices]).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
   storeSlice(run, await readSlice(run, slice));
-  expect(run.unsettledSlices).toEqual([]);
+  expect([...run.unsettledSlices]).toEqual([]);
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, repeated: [] } });
-  expect(run.unsettledSlices).toEqual([
-    "2026-11-11 00:00 to 2026-11-11 23:59 never settled: 1 distinct records were read, but the API counts 2",
+  expect([...run.unsettledSlices]).toEqual([
+    [
+      "2026-11-11 00:00 to 2026-11-11 23:59",
+      "never settled: 1 distinct records were read, but the API counts 2",
+    ],
   ]);
+});
+
+test("storeSlice no longer reports a date range as never settled once a later read of the same run settles", async () => {
+  const { run } = await makeDatedRun([order]);
+  const reading = await readSlice(run, slice);
+  storeSlice(run, { ...reading, list: { ...reading.list, isComplete: false } });
+  expect(run.unsettledSlices.size).toBe(1);
+  storeSlice(run, reading);
+  expect(run.unsettledSlices.size).toBe(0);
 });
 
 test.each([
