@@ -237,8 +237,8 @@ class RateLimitFile {
       const ofKey = "SELECT until FROM sent_requests WHERE origin = ? AND key = ?";
       const ofAllKeys = "SELECT until FROM sent_requests WHERE origin = ?";
       const until = Math.max(
-        this.#findNthNewest(ofKey, [origin, key], limit),
-        this.#findNthNewest(ofAllKeys, [origin], 2 * limit),
+        this.#nthNewest(ofKey, [origin, key], limit),
+        this.#nthNewest(ofAllKeys, [origin], 2 * limit),
       );
       return until > now ? { waitMs: until - now } : { permit: this.#insert(now, windowMs + maxTransitMs) };
     });
@@ -273,7 +273,7 @@ class RateLimitFile {
   }
 
   /** Returns the time at which the nth newest request stops counting, or 0 if there are fewer requests. */
-  #findNthNewest(select: string, values: readonly string[], n: number): number {
+  #nthNewest(select: string, values: readonly string[], n: number): number {
     const statement = this.#db.prepare(`${select} ORDER BY until DESC LIMIT 1 OFFSET ?`);
     return (statement.pluck().get(...values, n - 1) as number | undefined) ?? 0;
   }

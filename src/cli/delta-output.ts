@@ -144,7 +144,7 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
  * Implements `tables --delta DIR`. For each table and brand, prints the newest version and the mirror's state when that
  * version was exported.
  */
-export async function listDeltaTables(
+export async function printDeltaTables(
   names: readonly string[],
   flags: DeltaFlags,
   context: Context,

@@ -6,10 +6,10 @@ import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
 import { BrandapiError, ConfigurationError, Forbidden, MirrorUnusable, Unauthorized } from "../errors.js";
 import { checkForDamage, closeMirror, connect, type Mirror, withMirror } from "../store/database.js";
-import { clearFailedCommand, writeFailedCommand } from "../store/known-problems.js";
-import { lockMirror, writeProgress } from "../store/mirror-lock.js";
+import { clearFailedCommand, saveFailedCommand } from "../store/known-problems.js";
+import { lockMirror, saveProgress } from "../store/mirror-lock.js";
 import { mirrorExists, openMirror, openMirrorForPlan } from "../store/open.js";
-import { checkOwner, readOwner } from "../store/owner.js";
+import { checkOwner, loadOwner } from "../store/owner.js";
 import { omitFields } from "../store/redact-mirror.js";
 import { defaultOptions, type SyncOptions, type SyncSession } from "../sync/session.js";
 import { pluralize } from "../util/format-text.js";
@@ -117,7 +117,7 @@ async function runSession(
 ): Promise<void> {
   const { deps, name, stopHint } = command;
   const { mirror } = session;
-  reporter.setProgressListener((progress) => saveProgress(mirror, name, progress, deps.clock.now()));
+  reporter.setProgressListener((progress) => saveCommandProgress(mirror, name, progress, deps.clock.now()));
   try {
     await deps.runGracefully(() => work(session), stopHint);
   } catch (error) {
@@ -142,7 +142,7 @@ export async function withPlanSession<T>(
     withMirror(openMirrorForPlan(settings.dbPath), (mirror) =>
       deps.runGracefully(async () => {
         const identity = await checkApiIdentity(api, command, reporter);
-        checkOwner(readOwner(mirror), identity.brand, settings.brand);
+        checkOwner(loadOwner(mirror), identity.brand, settings.brand);
         return await work(createSession(command, { identity, mirror }, api, reporter));
       }),
     ),
@@ -211,9 +211,9 @@ async function checkApiIdentity(
 }
 
 /** Saves the command's progress in the mirror, so that `status` can print it in another terminal. */
-function saveProgress(mirror: Mirror, command: string, progress: Progress, now: number): void {
+function saveCommandProgress(mirror: Mirror, command: string, progress: Progress, now: number): void {
   const { name: resource, position, taskCount, requestsSent, requestsLeft, isLeftKnown } = progress;
-  writeProgress(mirror, {
+  saveProgress(mirror, {
     command,
     resource,
     position,
@@ -245,8 +245,8 @@ async function recordFailure(
   };
   try {
     // A mirror that has not been migrated yet can be written to, because `mirror_info` is the same in all versions.
-    if (mirror) writeFailedCommand(mirror, failure);
-    else await withMirror(connect(settings.dbPath), (opened) => writeFailedCommand(opened, failure));
+    if (mirror) saveFailedCommand(mirror, failure);
+    else await withMirror(connect(settings.dbPath), (opened) => saveFailedCommand(opened, failure));
   } catch {}
 }
 

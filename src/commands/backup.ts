@@ -18,16 +18,16 @@ import {
   explainCopyError,
   isBackupName,
   lastBackupHint,
-  readOrigin,
+  loadOrigin,
   replaceMirror,
 } from "../store/backups.js";
-import { connect, type Mirror, readInfo, withMirror, writeInfo, writeJsonInfo } from "../store/database.js";
+import { connect, loadInfo, type Mirror, saveInfo, saveJsonInfo, withMirror } from "../store/database.js";
 import { isWritable, readFileId, resolveMirrorPath } from "../store/mirror-files.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { openMirror } from "../store/open.js";
-import { readOwner } from "../store/owner.js";
+import { loadOwner } from "../store/owner.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
-import { readRedactionRules } from "../store/redaction-rules.js";
+import { loadRedactionRules } from "../store/redaction-rules.js";
 import { createFolder, pathExists } from "../util/files.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { errorCode } from "../util/system-errors.js";
@@ -74,7 +74,7 @@ export async function run(flags: BackupFlags, { deps }: Context, dir: string | u
 /** Copies the mirror to a folder, and keeps only the newest copies (`--keep`). */
 async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: Settings, deps: Deps) {
   const { keep } = flags;
-  const origin = await withReadSession(flags, deps, async ({ mirror }) => readOrigin(mirror));
+  const origin = await withReadSession(flags, deps, async ({ mirror }) => loadOrigin(mirror));
   const folder = dir === undefined ? backupFolder(dbPath) : expandPath(dir, deps);
   if (dir === undefined) createFolder(folder, 0o700);
   else if (!pathExists(folder))
@@ -136,7 +136,7 @@ async function recordBackup(file: string, backup: Backup, { signal }: Deps): Pro
   for (let waits = 1; ; waits += 1)
     try {
       return await withMirror(connect(file), (mirror) => {
-        mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+        mirror.transaction(() => saveJsonInfo(mirror, "last_backup", backup));
       });
     } catch (error) {
       if (errorCode(error) !== "SQLITE_BUSY" || waits === maxWaits) throw error;
@@ -154,7 +154,7 @@ async function listBackups(folder: string, dbPath: string, origin: string | null
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     if (!isBackupName(name, dbPath) || resolveMirrorPath(path) === resolveMirrorPath(dbPath)) continue;
-    const backupOrigin = await withMirror(connect(path), readOrigin).catch(() => null);
+    const backupOrigin = await withMirror(connect(path), loadOrigin).catch(() => null);
     if (backupOrigin !== null && backupOrigin === origin) backups.push(path);
   }
   return backups;
@@ -185,7 +185,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
   const lock = await lockMirror(mirrorPath, deps);
   try {
     const keptPath = existsSync(mirrorPath) ? replacedPath : null;
-    const current = keptPath === null ? null : await readCurrentMirror(mirrorPath);
+    const current = keptPath === null ? null : await loadCurrentMirror(mirrorPath);
     const copyPath = await reserveTempFile(join(dirname(mirrorPath), "mirror.sqlite"), deps.random);
     await runOnCopy(from, deps, async () => {
       await copyMirror(from, copyPath, deps.runGracefully).catch((error: unknown) => {
@@ -225,21 +225,21 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
   }
 }
 
-interface CurrentMirror extends ReturnType<typeof readRedactionRules> {
+interface CurrentMirror extends ReturnType<typeof loadRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
   /** The brand and the time of the first read, which identify the mirror; null if the runs cannot be read. */
   origin: string | null;
 }
 
-/** Reads the parts of the current mirror that a restored backup must keep. Returns null if the mirror is damaged. */
-async function readCurrentMirror(path: string): Promise<CurrentMirror | null> {
+/** Returns the parts of the current mirror that a restored backup must keep. Returns null if the mirror is damaged. */
+async function loadCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirror(connect(path), (mirror) => {
-      const brandId = readOwner(mirror)?.id ?? null;
-      return { brandId, lastBackup: readInfo(mirror, "last_backup"), ...readRedactionRules(mirror) };
+      const brandId = loadOwner(mirror)?.id ?? null;
+      return { brandId, lastBackup: loadInfo(mirror, "last_backup"), ...loadRedactionRules(mirror) };
     });
-    return { ...current, origin: await withMirror(connect(path), readOrigin).catch(() => null) };
+    return { ...current, origin: await withMirror(connect(path), loadOrigin).catch(() => null) };
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     if (/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(cause))) return null;
@@ -258,12 +258,12 @@ function checkBackupBrand(
   brand: Settings["brand"],
   { warn }: TerminalReporter,
 ): void {
-  const { id, name } = readOwner(copy) ?? { id: null, name: null };
+  const { id, name } = loadOwner(copy) ?? { id: null, name: null };
   if (id !== (current?.brandId ?? brand?.id ?? id))
     throw new MirrorUnusable(`The backup belongs to another brand, ${name} (${id}): ${from}`, {
       hint: "choose a different backup, or use that brand's profile: `--profile NAME`",
     });
-  if (current && current.origin !== null && readOrigin(copy) !== current.origin)
+  if (current && current.origin !== null && loadOrigin(copy) !== current.origin)
     warn(`the backup was made from a different mirror of this brand, with a separate history: ${from}`);
 }
 
@@ -284,7 +284,7 @@ function copyMirrorState(
   if (!scrubFile(copy))
     throw new MirrorUnusable(`The disk is full: ${mirrorPath}`, { hint: "free some disk space" });
   const lastBackup = current?.lastBackup;
-  if (lastBackup) copy.transaction(() => writeInfo(copy, "last_backup", lastBackup));
+  if (lastBackup) copy.transaction(() => saveInfo(copy, "last_backup", lastBackup));
   // The write-ahead log may still contain erased data, so it is removed.
   copy.db.pragma("journal_mode = DELETE");
 }

@@ -11,7 +11,7 @@ import { type Change, type ChangeFilter, changesConditionSql, listChanges } from
 import { openRows } from "../query/open-rows.js";
 import { resolveTable } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
-import { readNewestRunId } from "../store/runs.js";
+import { loadNewestRunId } from "../store/runs.js";
 import { formatCount } from "../util/format-text.js";
 import { renderTable } from "../util/terminal-table.js";
 import { formatInstant, formatMinute } from "../util/timestamps.js";
@@ -64,7 +64,7 @@ export async function run(flags: ChangesFlags, { deps }: Context, resourceName: 
   const filter = { runId, resourceName, since: formatInstant(sinceMs) };
   await withReadSession(flags, deps, async (session) => {
     const { mirror } = session;
-    const newest = readNewestRunId(mirror);
+    const newest = loadNewestRunId(mirror);
     if (runId !== undefined && runId > newest)
       throw new UsageError(`There is no run ${runId}.`, { hint: `the newest run is ${newest}` });
     if (!output) return printChanges(session, filter, limit);

@@ -15,13 +15,13 @@ import type { Resource } from "../resources/resource.js";
 import { findLastBackup, lastBackupHint } from "../store/backups.js";
 import { findDamage, type Mirror, withReadTransaction } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
-import { checkOwner, readOwner } from "../store/owner.js";
+import { checkOwner, loadOwner } from "../store/owner.js";
 import { hasOutdatedColumns } from "../store/rebuild.js";
 import { findUnredacted, mustBeScrubbed } from "../store/redact-mirror.js";
-import { readRedactionRules } from "../store/redaction-rules.js";
-import { readFirstReadAt } from "../store/runs.js";
+import { loadRedactionRules } from "../store/redaction-rules.js";
+import { loadFirstReadAt } from "../store/runs.js";
 import { schemaVersion } from "../store/schema.js";
-import { describeUnexpectedColumn, readUnexpectedColumns } from "../store/schema-issues.js";
+import { describeUnexpectedColumn, loadUnexpectedColumns } from "../store/schema-issues.js";
 import { damagedHint } from "../store/sqlite-errors.js";
 import { compareTables, describeDifference } from "../store/table-check.js";
 import { formatBytes, pluralize, quoteShellWord } from "../util/format-text.js";
@@ -159,7 +159,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
       throw new MirrorUnusable(`The mirror is damaged (${damage}): ${dbPath}`, {
         hint: (await lastBackupHint(dbPath)) ?? damagedHint,
       });
-    const brand = readOwner(mirror)?.name ?? "no brand yet";
+    const brand = loadOwner(mirror)?.name ?? "no brand yet";
     return { text: `${dbPath}: undamaged, ${brand}`, value: mirror };
   } catch (error) {
     mirror.db.close();
@@ -179,7 +179,7 @@ async function checkTables(mirror: Mirror, signal: AbortSignal): Promise<Finding
 }
 
 function checkColumns(mirror: Mirror): Finding {
-  const columnsOf = ({ name }: Resource) => readUnexpectedColumns(mirror, name);
+  const columnsOf = ({ name }: Resource) => loadUnexpectedColumns(mirror, name);
   const affected = allResources.filter((resource) => columnsOf(resource).length > 0);
   const [first] = affected;
   if (!first) return { text: "all values match their column's type" };
@@ -196,7 +196,7 @@ async function checkApiKey(
   deps: Deps,
 ): Promise<Finding<Identity>> {
   const identity = await fetchIdentity(settings, { quiet: true }, deps);
-  checkOwner(mirror ? readOwner(mirror) : null, identity.brand, settings.brand);
+  checkOwner(mirror ? loadOwner(mirror) : null, identity.brand, settings.brand);
   return {
     text: "accepted by the API; `brandapi whoami` shows the key's scopes and expiry",
     value: identity,
@@ -244,7 +244,7 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
  */
 function checkBackup(mirror: Mirror, now: number): Finding {
   const last = findLastBackup(mirror);
-  const since = last?.at ?? readFirstReadAt(mirror) ?? formatInstant(now);
+  const since = last?.at ?? loadFirstReadAt(mirror) ?? formatInstant(now);
   const text = last
     ? `the last backup was made on ${formatMinute(last.at)}: ${last.path}`
     : `there is no backup, and the mirror's data goes back to ${formatMinute(since)}`;
@@ -268,7 +268,7 @@ function checkReplacedMirrors(path: string): Finding {
 
 /** Checks that the mirror contains neither data of forgotten hosts nor omitted fields. @throws Incomplete if it does */
 function checkForgotten(mirror: Mirror): Finding {
-  const { forgotten } = readRedactionRules(mirror);
+  const { forgotten } = loadRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {
     if (forgotten.length === 0) return { text: "no hosts have been forgotten" };
     return { text: `${pluralize(forgotten.length, "forgotten host")}: only IDs are kept` };

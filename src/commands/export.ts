@@ -29,7 +29,7 @@ import { checkHistory, requireReadsWithHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
 import { otherTablesHint } from "../query/sql-mistakes.js";
-import { findReads, readSchemaTables } from "../query/statement-reads.js";
+import { findReads, loadSchemaTables } from "../query/statement-reads.js";
 import { checkCondition, conditionTestSql, explainRuntimeError } from "../query/user-sql.js";
 import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { acceptsDates } from "../resources/resource.js";
@@ -224,7 +224,7 @@ function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly stri
     const own = findOwnColumn(name, table.name, columns);
     if (own !== undefined)
       throw new UsageError(`${unknown}: \`${name}\`.`, { hint: `did you mean \`${own}\`?` });
-    const otherTables = otherTablesHint(name, readSchemaTables(db), [{ name: table.name, columns }]);
+    const otherTables = otherTablesHint(name, loadSchemaTables(db), [{ name: table.name, columns }]);
     if (otherTables !== undefined) throw new UsageError(`${unknown}: \`${name}\`.`, { hint: otherTables });
     checkName(`column of \`${table.name}\``, name, columns);
   }

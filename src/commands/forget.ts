@@ -7,7 +7,7 @@ import type { Context, Deps } from "../deps.js";
 import { MirrorBusy, UsageError } from "../errors.js";
 import { findLastBackup } from "../store/backups.js";
 import { connect, type Mirror, withMirror } from "../store/database.js";
-import { type NamedHost, readHosts } from "../store/host-names.js";
+import { loadHosts, type NamedHost } from "../store/host-names.js";
 import { lockMirror } from "../store/mirror-lock.js";
 import { redactMirror, scrubFile } from "../store/redact-mirror.js";
 import { insertRun, updateRun } from "../store/runs.js";
@@ -43,7 +43,7 @@ export async function run({ host: typedHost, ...flags }: ForgetFlags, { deps }: 
   const { json, quiet, yes } = flags;
   const { dbPath } = readSettings(flags, deps);
   const reporter = new TerminalReporter(deps, flags);
-  const hosts = await withReadSession(flags, deps, async ({ mirror }) => readHosts(mirror));
+  const hosts = await withReadSession(flags, deps, async ({ mirror }) => loadHosts(mirror));
   const host = resolveHost(typedHost.replace(/^@/, ""), hosts);
   const { id } = host;
   if (!yes) await confirm(host, deps);

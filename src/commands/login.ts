@@ -17,7 +17,7 @@ import { allResources } from "../resources/registry.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { withMirror } from "../store/database.js";
 import { openMirrorOrEmpty } from "../store/open.js";
-import { readOwner } from "../store/owner.js";
+import { loadOwner } from "../store/owner.js";
 import { isImpliedBy, omitsHostNames } from "../store/redaction-rules.js";
 import { readStream } from "../util/files.js";
 import { quoteShellWord } from "../util/format-text.js";
@@ -112,7 +112,7 @@ async function refuseOtherBrand(
 ): Promise<void> {
   const path = mirrorPath(profile, flags.db ?? stored.db, deps);
   // Ignore an unusable mirror, because `doctor` and `sync` report it.
-  const owner = await withMirror(openMirrorOrEmpty(path), readOwner).catch(() => null);
+  const owner = await withMirror(openMirrorOrEmpty(path), loadOwner).catch(() => null);
   const { brandId, brandName = brandId } = stored;
   const current = owner ?? (brandId && brandName ? { id: brandId, name: brandName } : null);
   if (current === null || current.id === brand.id) return;

@@ -27,7 +27,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   for (const [profile, stored] of readProfilesWithKey(deps)) {
     const dbPath = mirrorPath(profile, stored.db, deps);
     // An unreadable mirror must not prevent the other brands from being listed.
-    const lastSuccessAt = await readOldestSuccess(dbPath).catch((error) =>
+    const lastSuccessAt = await loadOldestSuccess(dbPath).catch((error) =>
       warn(`${profile}: ${errorReason(error)}`),
     );
     brands.push({ profile, mirror: dbPath, ...toBrandFields(stored, lastSuccessAt ?? null, clock.now()) });
@@ -48,7 +48,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
 
 type ListedProfile = ReturnType<typeof toBrandFields> & { profile: string; mirror: string };
 
-async function readOldestSuccess(path: string): Promise<string | null> {
+async function loadOldestSuccess(path: string): Promise<string | null> {
   return await withMirror(openMirrorOrEmpty(path), findOldestSuccess);
 }
 

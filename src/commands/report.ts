@@ -72,7 +72,7 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
     if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width) }));
     else if (json) printJson(deps.stdout, report);
     else if (out === "-") deps.stdout.write(renderPage(report));
-    else await savePage(report, out ?? `report-${report.period.slug}.html`, session, open);
+    else await writePage(report, out ?? `report-${report.period.slug}.html`, session, open);
   });
 }
 
@@ -83,7 +83,7 @@ function parseMonth(text: string, option: string): string {
   });
 }
 
-async function savePage(
+async function writePage(
   report: ReportDocument,
   file: string,
   { deps, reporter }: ReadSession,

@@ -8,13 +8,13 @@ import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, MirrorStale } from "../errors.js";
-import { type Health, type ResourceHealth, readHealth } from "../query/health.js";
+import { type Health, loadHealth, type ResourceHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
 import type { FailedCommand } from "../store/known-problems.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
-import { readRedactionRules } from "../store/redaction-rules.js";
+import { loadRedactionRules } from "../store/redaction-rules.js";
 import { isCompletedVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
@@ -73,8 +73,8 @@ async function printStatus(
   await withReadSession(flags, deps, async ({ mirror, reporter: { warn }, style, width }) => {
     const now = deps.clock.now();
     const runningCommand = await findRunningCommand(settings.dbPath);
-    const health = readHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
-    const { fields, text } = readFooter(mirror, settings.omit, now);
+    const health = loadHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
+    const { fields, text } = loadFooter(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...fields });
     else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));
     warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
@@ -260,9 +260,9 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
   });
 }
 
-function readFooter(mirror: Mirror, omit: readonly string[], now: number) {
+function loadFooter(mirror: Mirror, omit: readonly string[], now: number) {
   const last_backup = findLastBackup(mirror);
-  const { forgotten, omit: stored } = readRedactionRules(mirror);
+  const { forgotten, omit: stored } = loadRedactionRules(mirror);
   const when = String(omit) === String(stored) ? "" : " (from the next sync on)";
   const { at = "", path = "" } = last_backup ?? {};
   const text = [

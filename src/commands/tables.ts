@@ -6,7 +6,7 @@ import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import {
   listTableDescriptions,
-  readTableDescription,
+  loadTableDescription,
   type TableDescription,
 } from "../query/table-descriptions.js";
 import { formatCount, pluralize } from "../util/format-text.js";
@@ -43,8 +43,8 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
       hint: `omit \`--all\` or \`${name}\``,
     });
   if (delta !== undefined) {
-    const { listDeltaTables } = await import("../cli/delta-output.js");
-    return await listDeltaTables(name ? [name] : [], flags, context);
+    const { printDeltaTables } = await import("../cli/delta-output.js");
+    return await printDeltaTables(name ? [name] : [], flags, context);
   }
   const { stdout } = context.deps;
   await withReadSession(flags, context.deps, async (session) => {
@@ -52,7 +52,7 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
     const facts =
       name === undefined
         ? listTableDescriptions(mirror, { all })
-        : readTableDescription(mirror, resolveTableName(name));
+        : loadTableDescription(mirror, resolveTableName(name));
     if (json) printJson(stdout, facts);
     else
       stdout.write(

@@ -123,8 +123,8 @@ async function verifyResources(
 
 function printVerification(result: VerificationResult, flags: VerifyFlags, { stdout }: Deps): void {
   const { json, evidence } = flags;
-  const { parts, problems, readEvidence, resource, state, ...printed } = result;
-  const numbers = evidence ? readEvidence?.() : undefined;
+  const { parts, problems, collectEvidence, resource, state, ...printed } = result;
+  const numbers = evidence ? collectEvidence?.() : undefined;
   const found = problems.map(({ text }) => text);
   if (json) {
     const months = parts.map(({ kind, part, ...rest }) => ({

@@ -124,7 +124,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
   }
   const syncBoth = () => Promise.all([runPlainScript(copy, sandboxDeps), run("sync orders roster")]);
   const verify = () => run<{ evidence: Evidence[] }>("verify orders roster --evidence --json");
-  const readEvidence = async () => (await verify()).flatMap((result) => result.evidence);
+  const collectEvidence = async () => (await verify()).flatMap((result) => result.evidence);
 
   try {
     print(
@@ -136,7 +136,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
     print(
       "\nNow seven records change without notice. For each change, `brandapi verify --evidence` shows:\n",
     );
-    let evidence = await readEvidence();
+    let evidence = await collectEvidence();
     for (const change of undetected) print(`  ${change.name}: ${describeEvidence(change, evidence)}`);
     while (undetected.length > 0) {
       if (time > deps.clock.now()) throw new Incomplete(`No sync found this change: ${undetected[0]?.name}.`);
@@ -153,7 +153,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
       print(`\nAfter the sync on ${utcDay(time)}:\n`);
       print(renderTable(["change", "script", "brandapi", "evidence"], rows));
       undetected = missed;
-      evidence = await readEvidence();
+      evidence = await collectEvidence();
     }
     const [first] = evidence;
     print(

@@ -106,7 +106,7 @@ export async function downloadFiles(
   const { task } = options;
   createFolder(outputFolder);
   const folder = realpathSync(outputFolder);
-  const downloads = readDownloads(mirror);
+  const downloads = loadDownloads(mirror);
   const incomplete: LibraryFile[] = [];
   for (const file of files) {
     const download = downloads.get(fileKey(file));
@@ -245,7 +245,7 @@ interface CompletedDownload {
 
 const downloadColumnsSql = "source, id, path, bytes, sha256, downloaded_at";
 
-function readDownloads(mirror: Mirror): Map<string, CompletedDownload> {
+function loadDownloads(mirror: Mirror): Map<string, CompletedDownload> {
   const rows = mirror.selectRows<CompletedDownload>(`SELECT ${downloadColumnsSql} FROM content_downloads`);
   return new Map(rows.map((row) => [fileKey(row), row]));
 }

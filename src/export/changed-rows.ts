@@ -1,7 +1,7 @@
 import { inBatches, type Row } from "../query/open-rows.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { readRedactedAfterRun } from "../store/redact-mirror.js";
+import { loadRedactedAfterRun } from "../store/redact-mirror.js";
 import {
   positionsPerRecord,
   quote,
@@ -28,7 +28,7 @@ const runStartSql = "run_id || ' ' || started_at || ' '";
 const runSql = `${runStartSql} || coalesce(finished_at, '')`;
 
 /** Returns a bookmark for the current state of the mirror. */
-export function readBookmark({ db }: Mirror): Bookmark {
+export function createBookmark({ db }: Mirror): Bookmark {
   const select = `SELECT (SELECT ${runSql} FROM sync_runs ORDER BY run_id DESC LIMIT 1) AS run,
     coalesce((SELECT max(record_id) FROM records), 0) AS record_id,
     coalesce((SELECT max(version_id) FROM record_versions), 0) AS version_id`;
@@ -51,27 +51,27 @@ export interface ChangedRow {
 }
 
 /**
- * Reads the rows of a typed table that have been added, changed or removed since a bookmark. Reads all rows if there is
+ * Yields the rows of a typed table that have been added, changed or removed since a bookmark. Yields all rows if there is
  * no bookmark, or if data has been redacted since the bookmark, because a redaction stores no earlier versions.
  */
-export function* readChangedRows(
+export function* loadChangedRows(
   mirror: Mirror,
   shape: TableShape,
   columns: readonly string[],
   after: Bookmark | undefined,
 ): Iterable<ChangedRow[]> {
   const isRedacted =
-    after !== undefined && Number.parseInt(after.run, 10) <= (readRedactedAfterRun(mirror) ?? -1);
+    after !== undefined && Number.parseInt(after.run, 10) <= (loadRedactedAfterRun(mirror) ?? -1);
   const condition = after === undefined || isRedacted ? "true" : changedRecordsSql;
   for (const state of recordStates)
-    yield* readChanges(mirror, rowsSql(shape, state, columns, condition), columns.length, after);
+    yield* loadChanges(mirror, rowsSql(shape, state, columns, condition), columns.length, after);
 }
 
 /**
- * Reads the list items that have been removed since a bookmark. All columns are null except the position and the
+ * Yields the list items that have been removed since a bookmark. All columns are null except the position and the
  * columns copied from the record.
  */
-export function* readRemovedItems(
+export function* loadRemovedItems(
   mirror: Mirror,
   shape: TableShape,
   columns: readonly string[],
@@ -80,10 +80,10 @@ export function* readRemovedItems(
   const { list } = shape;
   if (!list) return;
   for (const state of recordStates)
-    yield* readChanges(mirror, removedItemsSql(shape, state, list, columns), columns.length, after);
+    yield* loadChanges(mirror, removedItemsSql(shape, state, list, columns), columns.length, after);
 }
 
-function* readChanges(
+function* loadChanges(
   { db }: Mirror,
   sql: string,
   columnCount: number,

@@ -5,7 +5,7 @@ import type { Chunk, RowSources } from "./formats.js";
 
 export function* encode([source]: RowSources): Iterable<Chunk> {
   let isEmpty = true;
-  for (const objects of readJsonObjects(source)) {
+  for (const objects of encodeObjects(source)) {
     const separator = isEmpty ? "[\n" : ",\n";
     yield { data: separator + objects.join(",\n"), rows: objects.length, table: source.name };
     isEmpty = false;
@@ -14,10 +14,10 @@ export function* encode([source]: RowSources): Iterable<Chunk> {
 }
 
 /**
- * Reads the rows as JSON objects, in batches. If each row represents a complete record, the objects are exactly as the
+ * Yields the rows as JSON objects, in batches. If each row represents a complete record, the objects are exactly as the
  * API returned them. Otherwise, rows become objects with one key per column.
  */
-export function* readJsonObjects(source: RowSource): Iterable<readonly string[]> {
+export function* encodeObjects(source: RowSource): Iterable<readonly string[]> {
   if (source.rawRecords) {
     yield* source.rawRecords();
     return;

@@ -11,10 +11,10 @@ import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant, isCalendarDate, parseTimestampParts } from "../util/timestamps.js";
 import {
   type ChangedRow,
+  createBookmark,
   isBookmarkOf,
-  readBookmark,
-  readChangedRows,
-  readRemovedItems,
+  loadChangedRows,
+  loadRemovedItems,
 } from "./changed-rows.js";
 import type { Chunk, EncoderOptions, RowSources, SingerState } from "./formats.js";
 
@@ -131,11 +131,11 @@ export function* encode(sources: RowSources, options: EncoderOptions): Iterable<
     yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
     // After a column has been added, all rows are sent, because any of them may have a value in the new column.
     const after = previous?.columns === columnsHash ? previous : undefined;
-    yield* recordLines(stream, readChangedRows(mirror, shape, columns, after), options);
-    if (previous) yield* recordLines(stream, readRemovedItems(mirror, shape, columns, previous), options);
+    yield* recordLines(stream, loadChangedRows(mirror, shape, columns, after), options);
+    if (previous) yield* recordLines(stream, loadRemovedItems(mirror, shape, columns, previous), options);
     // Tables without a history have no bookmark, so all of their rows are sent every time.
     if (shape.resource.keepsHistory)
-      bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...readBookmark(mirror) } };
+      bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...createBookmark(mirror) } };
     yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
   }
 }

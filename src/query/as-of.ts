@@ -2,10 +2,10 @@ import { UsageError } from "../errors.js";
 import { syncingResource } from "../resources/registry.js";
 import type { TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { readColumns } from "../store/discovered-columns.js";
+import { loadColumns } from "../store/discovered-columns.js";
 import { createTables, Projection } from "../store/projection.js";
 import { parseRecord, type VersionRow } from "../store/records.js";
-import { readFirstReadEnd } from "../store/runs.js";
+import { loadFirstReadEnd } from "../store/runs.js";
 import { columnNames, quote, recordIdSql, recordStates, rowIdColumn, tableName } from "../store/table-sql.js";
 import { formatInstant } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
@@ -68,7 +68,7 @@ function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string):
     const resources = new Set(shapesReadBy(name).map(({ resource }) => syncingResource(resource).name));
     // System tables, and views that select from them, depend on all resources.
     const sources = resources.size > 0 ? [...resources] : [null];
-    const [first] = sources.flatMap((source) => readFirstReadEnd(mirror, source) ?? []).sort();
+    const [first] = sources.flatMap((source) => loadFirstReadEnd(mirror, source) ?? []).sort();
     if (first !== undefined && first > asOf)
       throw new UsageError(`The mirror has no data for \`${name}\` as of ${asOf}.`, {
         hint: `the first available time is ${first}`,
@@ -116,7 +116,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
   );
   return {
     notYetRead: [...resourceNames].flatMap((resourceName) => {
-      const firstReadAt = readFirstReadEnd(mirror, resourceName);
+      const firstReadAt = loadFirstReadEnd(mirror, resourceName);
       return firstReadAt !== null && firstReadAt > asOf ? [{ resourceName, firstReadAt }] : [];
     }),
     withoutHistory: withoutHistory.filter((name) => name !== rankingTable),
@@ -208,7 +208,7 @@ function createTypedTables(mirror: Mirror, resourceName: string, shapes: readonl
  * from the records.
  */
 function copyCurrentVersions(mirror: Mirror, shape: TableShape): void {
-  const columns = readColumns(mirror, shape);
+  const columns = loadColumns(mirror, shape);
   const recordId = recordIdSql(shape, `t.${rowIdColumn(shape)}`);
   for (const state of recordStates) {
     const names = columnNames(shape, columns, state).map(quote);

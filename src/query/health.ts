@@ -1,16 +1,16 @@
 import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
-import { readCoverage, readFaultySlices } from "../store/coverage.js";
+import { loadCoverage, loadFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import {
   type AccessDenial,
   type FailedCommand,
   hasVerifyFinding,
-  readAccessDenial,
-  readFailedCommand,
+  loadAccessDenial,
+  loadFailedCommand,
 } from "../store/known-problems.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
-import { type OwnerBrand, readOwner } from "../store/owner.js";
+import { loadOwner, type OwnerBrand } from "../store/owner.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
   findLastRun,
@@ -18,11 +18,11 @@ import {
   findLastVerifiedSync,
   findUnresolvedVerify,
   hasBeenRead,
+  loadNewestRunId,
   type RunRow,
-  readNewestRunId,
 } from "../store/runs.js";
-import { readUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
-import { readTableCheck } from "../store/table-check.js";
+import { loadUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
+import { loadTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type TimeRange } from "../util/time-ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
@@ -79,19 +79,19 @@ interface HealthOptions {
   runningCommand: RunningCommand | null;
 }
 
-export function readHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
+export function loadHealth(mirror: Mirror, chosen: readonly Resource[], options: HealthOptions): Health {
   const { now, maxAgeMs, runningCommand } = options;
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
-  const healths = all.flatMap((resource) => readResourceHealth(mirror, resource, options) ?? []);
+  const healths = all.flatMap((resource) => loadResourceHealth(mirror, resource, options) ?? []);
   const read = new Set(healths.map(({ resource }) => resource));
   return {
     db: mirror.path,
-    brand: readOwner(mirror),
+    brand: loadOwner(mirror),
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: healths.filter(({ stale }) => stale).map(({ resource }) => resource),
     under_way: runningCommand,
-    failed_run: readFailedCommand(mirror),
+    failed_run: loadFailedCommand(mirror),
     resources: healths,
     never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
   };
@@ -110,23 +110,23 @@ function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow |
 }
 
 /** Returns a resource's health, or null if the resource has never been read. */
-export function readResourceHealth(
+export function loadResourceHealth(
   mirror: Mirror,
   resource: Resource,
   options: HealthOptions,
 ): ResourceHealth | null {
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, runningCommand } = options;
-  const lastRun = resolveKilledRun(mirror, findLastRun(mirror, name), runningCommand !== null);
-  const refused = readAccessDenial(mirror, name);
+  const lastRun = markKilled(mirror, findLastRun(mirror, name), runningCommand !== null);
+  const refused = loadAccessDenial(mirror, name);
   if (!lastRun || ((refused || lastRun.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
-  const isDenied = refused !== null || readFailedCommand(mirror)?.isRefused === true;
+  const isDenied = refused !== null || loadFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
   // The coverage does not include the records' details, which may not have been read yet.
-  const coverage = strategy.kind === "details" && !success ? [] : readCoverage(mirror, name);
+  const coverage = strategy.kind === "details" && !success ? [] : loadCoverage(mirror, name);
   const covered = mergeRanges(coverage);
-  const faultySlices = readFaultySlices(mirror, name);
+  const faultySlices = loadFaultySlices(mirror, name);
   const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
   const { run_id, started_at, finished_at, outcome, error } = lastRun;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
@@ -141,9 +141,9 @@ export function readResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: readProblems(mirror, name),
+    found: loadProblems(mirror, name),
     refused,
-    unexpected_columns: readUnexpectedColumns(mirror, name),
+    unexpected_columns: loadUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
     // If the time of the last success is in the future, the data counts as stale, because the clock was wrong during
@@ -153,16 +153,16 @@ export function readResourceHealth(
 }
 
 /** Marks a run as killed if its stored outcome is `running` but it does not hold the lock. */
-function resolveKilledRun(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
+function markKilled(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunRow | null {
   if (run?.outcome !== "running") return run;
-  return isLocked && run.run_id === readNewestRunId(mirror)
+  return isLocked && run.run_id === loadNewestRunId(mirror)
     ? run
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-function readProblems(mirror: Mirror, resourceName: string): ResourceHealth["found"] {
+function loadProblems(mirror: Mirror, resourceName: string): ResourceHealth["found"] {
   const run = findUnresolvedVerify(mirror, resourceName);
-  const tables = readTableCheck(mirror, resourceName);
+  const tables = loadTableCheck(mirror, resourceName);
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;
   // The error of a `verify` run includes the differences from its table check. The last table check may belong to a later

@@ -28,11 +28,11 @@ export interface RowSource {
   /** The table name, or `answer` for a query result. */
   name: string;
   columns: readonly ReadableColumn[];
-  /** Reads the rows in batches, in a stable order. Can be called more than once. */
+  /** Yields the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
   /** Counts the rows without reading them. Undefined for a query result. */
   count?(): number;
-  /** Reads the records behind the rows as JSON, in batches. Undefined unless each row represents a complete record. */
+  /** Yields the records behind the rows as JSON, in batches. Undefined unless each row represents a complete record. */
   rawRecords?: (() => Iterable<readonly string[]>) | undefined;
 }
 
@@ -45,18 +45,18 @@ export function openRows(selection: RowSelection): RowSource {
   return {
     name: table.name,
     columns,
-    batches: () => readRows(selection, expressions),
+    batches: () => loadRows(selection, expressions),
     count: () => countRows(selection),
-    rawRecords: hasRawRecords ? () => readRawRecords(selection) : undefined,
+    rawRecords: hasRawRecords ? () => loadRawRecords(selection) : undefined,
   };
 }
 
-/** Reads records as the API sent them, with an additional `removed_at` if the table includes removed records. */
-function* readRawRecords(selection: RowSelection): Iterable<string[]> {
+/** Yields records as the API sent them, with an additional `removed_at` if the table includes removed records. */
+function* loadRawRecords(selection: RowSelection): Iterable<string[]> {
   const json = "(SELECT r.json FROM records AS r WHERE r.record_id = t.record_id)";
   const hasRemoved = selection.table.columns.some(({ name }) => name === "removed_at");
   const value = hasRemoved ? `json_set(${json}, '$.removed_at', t.removed_at)` : json;
-  for (const batch of readRows(selection, [value])) yield batch.map(([record]) => String(record));
+  for (const batch of loadRows(selection, [value])) yield batch.map(([record]) => String(record));
 }
 
 /**
@@ -69,10 +69,10 @@ function selectColumns({ table, columns }: RowSelection): readonly ReadableColum
 }
 
 /**
- * Reads the selected rows in batches.
+ * Yields the selected rows in batches.
  * @param expressions the SQL expressions for the values in each row, in which `t` is the table
  */
-export function* readRows(selection: RowSelection, expressions: readonly string[]): Iterable<Row[]> {
+export function* loadRows(selection: RowSelection, expressions: readonly string[]): Iterable<Row[]> {
   const { limit, mirror, table } = selection;
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   // The limit applies to current and removed records together.

@@ -2,7 +2,7 @@ import type { ScalarType } from "../resources/fields.js";
 import { allResources } from "../resources/registry.js";
 import { type Column, listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
-import { readColumns } from "../store/discovered-columns.js";
+import { loadColumns } from "../store/discovered-columns.js";
 import { systemTables } from "../store/schema.js";
 import {
   addedColumns,
@@ -121,17 +121,17 @@ export function resolveTable(mirror: Mirror, name: string): ReadableTable {
   const declaration = declarations.get(name);
   if (!declaration) throw new Error(`the mirror has no table named ${name}`);
   if (declaration.kind === "view") return toReadableTable(declaration.view);
-  if (declaration.kind === "system") return readSystemTable(mirror, name, declaration.table);
-  return readTypedTable(mirror, declaration.shape, declaration.kind);
+  if (declaration.kind === "system") return loadSystemTable(mirror, name, declaration.table);
+  return loadTypedTable(mirror, declaration.shape, declaration.kind);
 }
 
-function readTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
+function loadTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): ReadableTable {
   const name = tableName(shape, state);
   return {
     name,
     kind: state,
     about: state === "removed" ? `removed records: ${shape.about}` : shape.about,
-    columns: [...readColumns(mirror, shape), ...addedColumns(shape, state)],
+    columns: [...loadColumns(mirror, shape), ...addedColumns(shape, state)],
     orderBy: [rowIdColumn(shape)],
     shape,
     date: findTableDate(shape),
@@ -159,7 +159,7 @@ function viewColumns({ columns, rowId }: View): readonly Column[] {
   return rowId === undefined ? columns : [...columns, keyColumns[rowId]];
 }
 
-function readSystemTable(
+function loadSystemTable(
   mirror: Mirror,
   name: string,
   { about, booleans = [], date, key }: SystemTable,
@@ -168,7 +168,7 @@ function readSystemTable(
     name,
     kind: "system",
     about,
-    columns: readSystemColumns(mirror, name, booleans),
+    columns: loadSystemColumns(mirror, name, booleans),
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
@@ -177,7 +177,7 @@ function readSystemTable(
   };
 }
 
-function readSystemColumns({ db }: Mirror, table: string, booleans: readonly string[]): ReadableColumn[] {
+function loadSystemColumns({ db }: Mirror, table: string, booleans: readonly string[]): ReadableColumn[] {
   const info = db.pragma(`table_info(${quote(table)})`) as { name: string; type: string }[];
   return info.map(({ name, type }) => {
     const storedType = type.startsWith("INT") ? "integer" : "text";

@@ -129,7 +129,7 @@ function explainNameError(db: Database, sql: string, error: string): Mistake | u
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: didYouMean(similarNames(table, readTableNames(db))) };
+  if (table !== undefined) return { hint: didYouMean(similarNames(table, loadTableNames(db))) };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? undefined : { hint: columnHint(db, sql, column, error) };
@@ -153,7 +153,7 @@ function findApostrophe(sql: string): string | undefined {
 
 /** Finds a table name that is written with `-`. Only `export` accepts this spelling. */
 function findDashedName(db: Database, sql: string): string | undefined {
-  const names = readTableNames(db);
+  const names = loadTableNames(db);
   const words = sql.match(/\w+(?:-\w+)+/g) ?? [];
   return words.find((word) => names.includes(word.replaceAll("-", "_").toLowerCase()));
 }
@@ -243,7 +243,7 @@ function hasColumn({ columns }: SchemaTable, name: string): boolean {
   return columns.some((column) => column.toLowerCase() === name.toLowerCase());
 }
 
-function readTableNames(db: Database): string[] {
+function loadTableNames(db: Database): string[] {
   const stored = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck();
   return [...new Set([...tableNames, ...(stored.all() as string[])])];
 }

@@ -80,7 +80,7 @@ function tablesByRootPage(db: Database, schema: "main" | "temp"): Map<number, st
 
 /** Calls `work` while empty temporary tables shadow all tables and built-in views. */
 export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaTable[]) => T): T {
-  const tables = readSchemaTables(db);
+  const tables = loadSchemaTables(db);
   db.exec("SAVEPOINT empty_tables");
   try {
     for (const table of tables) db.exec(emptyTableSql(table));
@@ -92,7 +92,7 @@ export function withEmptyTables<T>(db: Database, work: (tables: readonly SchemaT
 }
 
 /** Returns the tables and built-in views in the mirror, with their columns. */
-export function readSchemaTables(db: Database): SchemaTable[] {
+export function loadSchemaTables(db: Database): SchemaTable[] {
   const stored = db
     .prepare(
       "SELECT name, type FROM main.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",

@@ -41,14 +41,14 @@ GROUP BY i.sku, i.title, o.currency ORDER BY sold DESC LIMIT 10`,
 export function listTableDescriptions(mirror: Mirror, { all }: { all: boolean }): TableDescription[] {
   const names = all ? tableNames : mainTableNames;
   const isView = (name: string) => views.some((view) => view.name === name);
-  return names.map((name) => readTableDescription(mirror, name, isView(name) ? "nothing" : "rows"));
+  return names.map((name) => loadTableDescription(mirror, name, isView(name) ? "nothing" : "rows"));
 }
 
 /**
  * Describes a table or view and its columns.
  * @param counted `values` to count the rows and the values in each column, or `rows` to count only the rows
  */
-export function readTableDescription(
+export function loadTableDescription(
   mirror: Mirror,
   name: string,
   counted: "values" | "rows" | "nothing" = "values",

@@ -59,7 +59,7 @@ export function compileQuery({ db }: Mirror, sql: string, values: SqlParameters 
   try {
     return statement.bind(...(values.size > 0 ? [Object.fromEntries(values)] : []));
   } catch (cause) {
-    throw new UsageError(`A parameter has no value: ${readErrorMessage(cause)}.`, {
+    throw new UsageError(`A parameter has no value: ${errorMessage(cause)}.`, {
       hint: "use named parameters such as `:month`, with `-p month=VALUE`",
       cause,
     });
@@ -81,7 +81,7 @@ function findMissingParameter(db: Database, sql: string, values: SqlParameters):
     db.prepare(sql).bind(Object.fromEntries(values));
     return undefined;
   } catch (error) {
-    return /^Missing named parameter "(.+)"$/.exec(readErrorMessage(error))?.[1];
+    return /^Missing named parameter "(.+)"$/.exec(errorMessage(error))?.[1];
   }
 }
 
@@ -98,7 +98,7 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
     try {
       statement.bind();
     } catch (cause) {
-      throw new UsageError(`${reason}: ${readErrorMessage(cause)}.`, {
+      throw new UsageError(`${reason}: ${errorMessage(cause)}.`, {
         hint: "use literal values instead of parameters such as `:name` or `?`",
         cause,
       });
@@ -128,7 +128,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
   } catch (cause) {
     const code = errorCode(cause);
     if (code.startsWith("SQLITE_") && !statementErrors.test(code)) throw cause;
-    const error = readErrorMessage(cause);
+    const error = errorMessage(cause);
     const mistake = explainMistake(db, sql, error);
     throw new UsageError(`${mistake.reason ?? `${reason}: ${error.replace(/\?$/, "")}`}.`, {
       hint: mistake.hint ?? hint,
@@ -137,7 +137,7 @@ function compile(db: Database, sql: string, reason: string, hint: string): State
   }
 }
 
-function readErrorMessage(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -154,7 +154,7 @@ export function openQueryResult(statement: Statement, limit?: number): RowSource
       about: "",
       isAmount: isAmount(column) ? true : undefined,
     })),
-    batches: () => inBatches(readResultRows(statement, limit)),
+    batches: () => inBatches(loadResultRows(statement, limit)),
   };
 }
 
@@ -168,7 +168,7 @@ function uniqueNames(names: readonly string[]): string[] {
   });
 }
 
-function* readResultRows(statement: Statement, limit: number | undefined): Iterable<Row> {
+function* loadResultRows(statement: Statement, limit: number | undefined): Iterable<Row> {
   let count = 0;
   try {
     for (const row of statement.raw().safeIntegers().iterate() as Iterable<unknown[]>) {

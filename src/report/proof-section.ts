@@ -1,4 +1,4 @@
-import { type ResourceHealth, readResourceHealth } from "../query/health.js";
+import { loadResourceHealth, type ResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import { hasVerifyFinding } from "../store/known-problems.js";
@@ -29,11 +29,11 @@ interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
 }
 
 /**
- * Reads the verification state of the mirrored orders.
+ * Returns the verification state of the mirrored orders.
  * @param runningCommand the run that has locked the mirror; unlike a killed run, it does not count as an error
  */
-export function readProof(mirror: Mirror, runningCommand: RunningCommand | null): Proof {
-  const health = readResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, runningCommand });
+export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null): Proof {
+  const health = loadResourceHealth(mirror, orders, { now: 0, maxAgeMs: null, runningCommand });
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
@@ -41,7 +41,7 @@ export function readProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);
   return {
-    verified: run ? readVerifiedRange(mirror, run) : null,
+    verified: run ? loadVerifiedRange(mirror, run) : null,
     error: found ?? findLaterError(foundUnread?.run_id ?? run?.run_id ?? 0, health?.last_run ?? null),
     unread_found_at: foundUnread?.started_at ?? null,
     oldest_read_at: health?.oldest_read_at ?? null,
@@ -59,7 +59,7 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 /**
  * Returns the contiguous range that a run verified. For a `verify` run, this is the range that earlier runs had read.
  */
-function readVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
+function loadVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
   const { run_id, started_at, finished_at, until } = run;
   const through = until !== null && until < started_at ? until : started_at;
   const range = mirror.selectRow<{ from_at: string | null }>(

@@ -30,14 +30,14 @@ export function createRestatedSection(data: ReportData): Section {
 }
 
 function createRestatedTables(data: ReportData, since: string): Block[] {
-  const months = sortByCurrency(readRestatements(data.mirror, since), data).sort((a, b) =>
+  const months = sortByCurrency(loadRestatements(data.mirror, since), data).sort((a, b) =>
     a.month < b.month ? 1 : a.month > b.month ? -1 : 0,
   );
   if (months.length === 0) return [];
   const all = months.reduce((sum, row) => sum + row.orders, 0);
   const currencyCount = new Set(months.map((row) => row.currency)).size;
   const maxPerCurrency = Math.min(maxOrdersOfCurrency, Math.ceil(maxOrders / currencyCount));
-  const orders = sortByCurrency(readRestatedOrders(data.mirror, since, maxPerCurrency), data);
+  const orders = sortByCurrency(loadRestatedOrders(data.mirror, since, maxPerCurrency), data);
   const title =
     orders.length < all ? `The ${orders.length} largest of ${all} changed orders` : "Changed orders";
   const dayValue = (at: string) => new FormattedValue(at, formatDay(at));
@@ -84,7 +84,7 @@ const reportCurrencyColumn = [
 
 /** Returns a sentence for each currency about how much of their net the reported months have lost to later refunds. */
 function createRefundLossBlocks(data: ReportData): Block[] {
-  const losses = sortByCurrency(readRefundLosses(data.mirror), data).filter(({ currency }) =>
+  const losses = sortByCurrency(loadRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
   );
   const visible = losses.filter(({ share }) => formatPercent(share) !== formatPercent(0));
@@ -129,7 +129,7 @@ interface RefundLoss {
 }
 
 /** Returns the months whose net has changed since they were reported. */
-function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
+function loadRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
   return mirror.selectRows<Restatement>(
     "SELECT * FROM restatements WHERE difference <> 0 AND month >= ? ORDER BY currency",
     sinceMonth,
@@ -140,7 +140,7 @@ function readRestatements(mirror: Mirror, sinceMonth: string): Restatement[] {
  * Returns the orders whose changes have altered the net sales of months already reported.
  * @param maxPerCurrency the maximum number of orders per currency
  */
-function readRestatedOrders(mirror: Mirror, sinceMonth: string, maxPerCurrency: number): RestatedOrder[] {
+function loadRestatedOrders(mirror: Mirror, sinceMonth: string, maxPerCurrency: number): RestatedOrder[] {
   return mirror.selectRows<RestatedOrder>(
     `SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY abs(difference) DESC, order_id) AS nth
          FROM restated_orders WHERE month >= ?) WHERE nth <= ? ORDER BY currency, nth`,
@@ -153,7 +153,7 @@ function readRestatedOrders(mirror: Mirror, sinceMonth: string, maxPerCurrency: 
  * Returns the refund losses for each currency. Months that were first read more than a month after their end are
  * excluded, because most of their refunds had already been made by then.
  */
-function readRefundLosses(mirror: Mirror): RefundLoss[] {
+function loadRefundLosses(mirror: Mirror): RefundLoss[] {
   return mirror.selectRows<RefundLoss>(`WITH lost AS (SELECT month, currency, -total(difference) AS amount FROM restated_orders
          WHERE what = 'refunded' GROUP BY month, currency),
        months AS (SELECT r.currency, r.net_reported, coalesce(l.amount, 0) AS amount FROM restatements AS r

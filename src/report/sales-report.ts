@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../errors.js";
-import { readCoverage, readFaultySlices } from "../store/coverage.js";
+import { loadCoverage, loadFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
-import { readOwner } from "../store/owner.js";
+import { loadOwner } from "../store/owner.js";
 import { mergeRanges } from "../util/time-ranges.js";
 import { formatInstant, formatInstantOrNull, formatStart } from "../util/timestamps.js";
 import { views } from "../views/all-views.js";
@@ -10,14 +10,14 @@ import { orderReadsSql, ordersReadUntilSql } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
-import { createProofSection, describeProof, isProven, readProof } from "./proof-section.js";
+import { createProofSection, describeProof, isProven, loadProof } from "./proof-section.js";
 import { createRestatedSection } from "./restated-section.js";
 import {
   createDaysSection,
   createHostsSection,
   createMonthsSection,
   createSalesSection,
-  readReportData,
+  loadReportData,
   summarizeNet,
 } from "./sales-sections.js";
 
@@ -36,19 +36,19 @@ export function createReport(
   materializeViews(mirror);
   const firstSalesDay = mirror.selectValue<string>("SELECT min(day) FROM sales_by_day");
   const lastSalesDay = mirror.selectValue<string>("SELECT max(day) FROM sales_by_day");
-  const readUntil = readOrdersEnd(mirror);
+  const readUntil = loadOrdersEnd(mirror);
   // If the API returns an order with an unreadable date for every date range, no range counts as fully read.
   const reached = readUntil ?? (lastSalesDay && `${lastSalesDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const ranges = mergeRanges([...readCoverage(mirror, "orders"), ...readFaultySlices(mirror, "orders")]);
+  const ranges = mergeRanges([...loadCoverage(mirror, "orders"), ...loadFaultySlices(mirror, "orders")]);
   const period = choosePeriod(requested, Date.parse(reached), ranges, firstSalesDay);
   const mirrorStart = formatInstantOrNull(ranges[0]?.from ?? Number.NEGATIVE_INFINITY);
   checkPeriod(period, reached.slice(0, 10), firstSalesDay, mirrorStart);
-  const proof = readProof(mirror, runningCommand);
-  const data = readReportData(mirror, period);
+  const proof = loadProof(mirror, runningCommand);
+  const data = loadReportData(mirror, period);
   const sections = [
     createSalesSection(data),
     createDaysSection(data),
@@ -58,7 +58,7 @@ export function createReport(
     createProofSection(proof, readUntil, reached),
   ];
   return {
-    brand: readOwner(mirror)?.name ?? "Brand",
+    brand: loadOwner(mirror)?.name ?? "Brand",
     period,
     summary: summarizeNet(data),
     is_proven: isProven(proof),
@@ -83,7 +83,7 @@ function materializeViews({ db }: Mirror): void {
 }
 
 /** Returns the time up to which orders have been read (ISO 8601), or null if no date range has been fully read. */
-function readOrdersEnd(mirror: Mirror): string | null {
+function loadOrdersEnd(mirror: Mirror): string | null {
   return mirror.selectValue<string>(`WITH ${orderReadsSql} SELECT ${ordersReadUntilSql}`);
 }
 

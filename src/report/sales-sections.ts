@@ -69,12 +69,12 @@ export interface ReportData {
   minorCurrencies: (string | null)[];
 }
 
-export function readReportData(mirror: Mirror, period: Period): ReportData {
+export function loadReportData(mirror: Mirror, period: Period): ReportData {
   const days = { since: period.from, until: period.through };
   const sales = {
-    now: readSales(mirror, days),
-    before: period.before ? readSales(mirror, period.before) : [],
-    year_ago: period.year_ago ? readSales(mirror, period.year_ago) : [],
+    now: loadSales(mirror, days),
+    before: period.before ? loadSales(mirror, period.before) : [],
+    year_ago: period.year_ago ? loadSales(mirror, period.year_ago) : [],
   };
   return { mirror, period, days, sales, ...chooseCurrencies(sales) };
 }
@@ -204,7 +204,7 @@ const maxDays = 93;
 export function createDaysSection({ mirror, currencies, days }: ReportData): Section {
   const all: string[] = [];
   for (let day = days.since; day <= days.until; day = addDays(day, 1)) all.push(day);
-  const rows = readSalesByDay(mirror, days);
+  const rows = loadSalesByDay(mirror, days);
   const labels = all.map((day) => formatDay(day).slice(0, -5));
   const charts = currencies.flatMap((currency) => {
     const byDay = new Map(inCurrency(rows, currency).map((row) => [row.day, row]));
@@ -241,7 +241,7 @@ const maxRows = 13;
 export function createMonthsSection({ mirror, period, currencies }: ReportData): Section {
   const until = period.until.slice(0, 7);
   const since = [period.since.slice(0, 7), earlierMonth(until, maxRows - 1)].sort()[0] ?? until;
-  const rows = readSalesByMonth(mirror, { since, until });
+  const rows = loadSalesByMonth(mirror, { since, until });
   const months: string[] = [];
   for (let month = until; month >= (rows.at(-1)?.month ?? until); month = earlierMonth(month, 1))
     months.unshift(month);
@@ -300,7 +300,7 @@ function formatMonthLabel({ month, is_partial }: MonthSales): string {
 const maxHosts = 8;
 
 export function createHostsSection({ mirror, days, currencies }: ReportData): Section {
-  const shares = readHostShares(mirror, days, maxHosts);
+  const shares = loadHostShares(mirror, days, maxHosts);
   const tables = currencies.map((currency) => {
     const code = formatCurrency(currency);
     return createTable(`Highest net, ${code}`, "order_figures", inCurrency(shares, currency), [
@@ -312,21 +312,21 @@ export function createHostsSection({ mirror, days, currencies }: ReportData): Se
   return { id: "hosts", title: "Hosts", lead: "", blocks: tables.filter(({ rows }) => rows.length > 0) };
 }
 
-function readSales(mirror: Mirror, days: DayRange): Sales[] {
+function loadSales(mirror: Mirror, days: DayRange): Sales[] {
   return mirror.selectRows<Sales>(
     `SELECT currency, ${orderFigureSumsSql} FROM sales_by_day WHERE day BETWEEN @since AND @until GROUP BY currency`,
     days,
   );
 }
 
-function readSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
+function loadSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
   return mirror.selectRows<DaySales>(
     `SELECT day, currency, ${orderFigureNamesSql} FROM sales_by_day WHERE day BETWEEN @since AND @until`,
     days,
   );
 }
 
-function readHostShares(mirror: Mirror, days: DayRange, maxPerCurrency: number): HostShare[] {
+function loadHostShares(mirror: Mirror, days: DayRange, maxPerCurrency: number): HostShare[] {
   return mirror.selectRows<HostShare>(
     `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
            FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
@@ -337,7 +337,7 @@ function readHostShares(mirror: Mirror, days: DayRange, maxPerCurrency: number):
   );
 }
 
-function readSalesByMonth(mirror: Mirror, months: { since: string; until: string }): MonthSales[] {
+function loadSalesByMonth(mirror: Mirror, months: { since: string; until: string }): MonthSales[] {
   return mirror.selectRows<MonthSales>(
     `SELECT m.*, CASE WHEN NOT m.is_partial AND NOT y.is_partial THEN y.net_amount END AS net_year_ago
        FROM sales_by_month AS m LEFT JOIN sales_by_month AS y

@@ -9,7 +9,7 @@ import {
   integerParameter,
   oneOf,
   paging,
-  readQuery,
+  parseQuery,
   respondWithPage,
   selectRange,
   toRange,
@@ -46,7 +46,7 @@ const clicksParameters = {
 };
 
 function getClicks({ brand, query, now }: EndpointContext) {
-  const { start_date, end_date, group_by, host_id, limit } = readQuery(clicksParameters, query);
+  const { start_date, end_date, group_by, host_id, limit } = parseQuery(clicksParameters, query);
   const days = computeDays(brand, toRange(start_date, end_date), host_id, now);
   const total = sumDays(days);
   const buckets = groupBy(days, ({ start }) => bucketStart(start, group_by));
@@ -74,7 +74,7 @@ function getClicks({ brand, query, now }: EndpointContext) {
 }
 
 function listHosts({ brand, query, now }: EndpointContext) {
-  const { sort, order, ...page } = readQuery(
+  const { sort, order, ...page } = parseQuery(
     {
       ...paging,
       sort: oneOf(["clicks", "buy_now_clicks", "actions", "sale_amount"], "sale_amount"),

@@ -8,7 +8,7 @@ import {
   notFound,
   oneOf,
   paging,
-  readQuery,
+  parseQuery,
   respondWithPage,
   selectRange,
   someOf,
@@ -46,7 +46,7 @@ export const contentEndpoints: readonly Endpoint[] = [
 ];
 
 function listContent({ brand, query }: EndpointContext) {
-  const { uploaded_after, uploaded_before, sort, page, per_page, ...filters } = readQuery(
+  const { uploaded_after, uploaded_before, sort, page, per_page, ...filters } = parseQuery(
     {
       ...paging,
       source: someOf(contentSources),
@@ -76,7 +76,7 @@ function listContent({ brand, query }: EndpointContext) {
 }
 
 function getDownload({ brand, query, params: [source, id = ""], filesUrl, now }: EndpointContext) {
-  readQuery({}, query);
+  parseQuery({}, query);
   const item = brand.content.find((one) => one.source === source && one.id === id.toLowerCase());
   return { data: createDownloadUrl(brand, item ?? notFound("item"), filesUrl, now) };
 }

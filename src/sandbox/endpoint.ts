@@ -141,7 +141,7 @@ type ParsedQuery<P extends ParameterSet> = {
 };
 
 /** @throws ErrorResponse (400) for an unknown, repeated or invalid parameter */
-export function readQuery<P extends ParameterSet>(parameters: P, query: URLSearchParams): ParsedQuery<P> {
+export function parseQuery<P extends ParameterSet>(parameters: P, query: URLSearchParams): ParsedQuery<P> {
   const values: Record<string, unknown> = {};
   for (const [name, { absent }] of Object.entries(parameters)) values[name] = absent;
   const given = new Set<string>();
@@ -256,7 +256,7 @@ export function unfilteredList(name: ListName): Endpoint {
   return {
     path: `/${name}`,
     scope: `${name}:read`,
-    handle: ({ brand, query }) => respondWithPage(brand[name], readQuery(paging, query)),
+    handle: ({ brand, query }) => respondWithPage(brand[name], parseQuery(paging, query)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { formatInstant } from "../util/timestamps.js";
 import { analyticsEndpoints } from "./analytics-endpoints.js";
 import { contentEndpoints } from "./content-endpoints.js";
-import { type Endpoint, readQuery } from "./endpoint.js";
+import { type Endpoint, parseQuery } from "./endpoint.js";
 import { opportunitiesEndpoints } from "./opportunities-endpoints.js";
 import { ordersEndpoint } from "./orders-endpoint.js";
 import { recommendationsEndpoint } from "./recommendations-endpoint.js";
@@ -12,7 +12,7 @@ const meEndpoint: Endpoint = {
   path: "/me",
   scope: null,
   handle({ brand: { id, name }, key, query }) {
-    readQuery({}, query);
+    parseQuery({}, query);
     const { id: keyId, scopes, expiresAt } = key;
     return {
       data: { brand: { id, name }, key: { id: keyId, scopes, expires_at: formatInstant(expiresAt) } },

@@ -7,7 +7,7 @@ import {
   matchesFilter,
   notFound,
   paging,
-  readQuery,
+  parseQuery,
   respondWithPage,
   selectRange,
   someOf,
@@ -54,7 +54,7 @@ export const opportunitiesEndpoints: readonly Endpoint[] = [
 ];
 
 function listOpportunities({ brand, query }: EndpointContext) {
-  const { status, ...page } = readQuery(
+  const { status, ...page } = parseQuery(
     { ...paging, status: someOf(campaignStates, (text) => text.toUpperCase()) },
     query,
   );
@@ -65,7 +65,7 @@ function listOpportunities({ brand, query }: EndpointContext) {
 }
 
 function getOpportunity({ brand, query, params: [id = ""] }: EndpointContext) {
-  readQuery({}, query);
+  parseQuery({}, query);
   const campaign = brand.opportunities.find((one) => one.id.toLowerCase() === id.toLowerCase());
   return { data: campaign ?? notFound("opportunity") };
 }

@@ -6,7 +6,7 @@ import {
   instant,
   oneOf,
   paging,
-  readQuery,
+  parseQuery,
   respondWithPage,
   selectRange,
   toRange,
@@ -61,7 +61,7 @@ export const ordersEndpoint: Endpoint = {
 };
 
 function listOrders({ brand, query }: EndpointContext) {
-  const { start_date, end_date, status, ...page } = readQuery(
+  const { start_date, end_date, status, ...page } = parseQuery(
     {
       ...paging,
       start_date: instant,

@@ -1,6 +1,6 @@
 import { dayMs, formatInstant } from "../util/timestamps.js";
 import type { Brand } from "./brand.js";
-import { type Endpoint, type EndpointContext, notFound, readQuery, unfilteredList } from "./endpoint.js";
+import { type Endpoint, type EndpointContext, notFound, parseQuery, unfilteredList } from "./endpoint.js";
 import { toHost } from "./people.js";
 import { chance, createRandom, orNull, pick, randomInteger, randomUuid } from "./random.js";
 
@@ -18,7 +18,7 @@ export const undocumentedEndpoints: readonly Endpoint[] = [
 ];
 
 function getSurveyResults({ brand, query, params: [id = ""] }: EndpointContext) {
-  readQuery({}, query);
+  parseQuery({}, query);
   if (!brand.surveys.some((survey) => String(survey.id) === id)) notFound("survey");
   return { data: brand.results[id] ?? {} };
 }

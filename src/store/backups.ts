@@ -13,9 +13,9 @@ import type { Deps } from "../deps.js";
 import { type BrandapiError, ConfigurationError, MirrorUnusable } from "../errors.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { errorReason, writeHint } from "../util/system-errors.js";
-import { connect, findDamage, type Mirror, readInfo, readJsonInfo, withMirror } from "./database.js";
+import { connect, findDamage, loadInfo, loadJsonInfo, type Mirror, withMirror } from "./database.js";
 import { isWritable, moveLogFiles } from "./mirror-files.js";
-import { readFirstReadAt } from "./runs.js";
+import { loadFirstReadAt } from "./runs.js";
 import { schemaVersion } from "./schema.js";
 import { sqliteProblemKind } from "./sqlite-errors.js";
 
@@ -131,9 +131,9 @@ export function isBackupName(name: string, path: string): boolean {
  * Returns the brand ID and the time of the first read. Together they identify a mirror and its copies. Returns null if
  * the mirror is empty.
  */
-export function readOrigin(mirror: Mirror): string | null {
-  const first = readFirstReadAt(mirror);
-  return first === null ? null : `${readInfo(mirror, "brand_id")} ${first}`;
+export function loadOrigin(mirror: Mirror): string | null {
+  const first = loadFirstReadAt(mirror);
+  return first === null ? null : `${loadInfo(mirror, "brand_id")} ${first}`;
 }
 
 /**
@@ -151,7 +151,7 @@ export function replaceMirror(file: string, realPath: string, aside: string): vo
 }
 
 export function findLastBackup(mirror: Mirror): Backup | null {
-  const last = readJsonInfo<Backup>(mirror, "last_backup");
+  const last = loadJsonInfo<Backup>(mirror, "last_backup");
   return last && existsSync(last.path) ? last : null;
 }
 

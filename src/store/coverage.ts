@@ -64,7 +64,7 @@ function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRa
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 
-export function readCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
+export function loadCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = "SELECT * FROM coverage WHERE resource = ? ORDER BY from_at";
   return mirror.selectRows<RangeRow>(select, resourceName).map(toCoveredRange);
 }
@@ -83,14 +83,14 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredR
 }
 
 /** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
-export function readConfirmedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
+export function loadConfirmedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND ${finishedRunSql} AND ${equalCountsSql}`;
   const runs = new Set(mirror.selectValues<number>(select, resourceName));
-  return readCoverage(mirror, resourceName).filter(({ runId }) => runs.has(runId));
+  return loadCoverage(mirror, resourceName).filter(({ runId }) => runs.has(runId));
 }
 
-export function writeCoverage(mirror: Mirror, resourceName: string, coverage: readonly CoveredRange[]): void {
+export function saveCoverage(mirror: Mirror, resourceName: string, coverage: readonly CoveredRange[]): void {
   mirror.execute("DELETE FROM coverage WHERE resource = ?", resourceName);
   const insert = "INSERT INTO coverage (resource, from_at, to_at, read_at, run_id) VALUES (?, ?, ?, ?, ?)";
   for (const range of coverage) mirror.execute(insert, resourceName, ...rangeColumns(range));
@@ -140,7 +140,7 @@ export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<numbe
   return new Set(slices.flatMap(({ recordIds }) => recordIds));
 }
 
-export function readFaultySlices(mirror: Mirror, resourceName: string): FaultySlice[] {
+export function loadFaultySlices(mirror: Mirror, resourceName: string): FaultySlice[] {
   const select = "SELECT * FROM faulty_slices WHERE resource = ? ORDER BY from_at";
   type Row = RangeRow & { record_ids: string; fault: string };
   return mirror.selectRows<Row>(select, resourceName).map((row) => ({
@@ -150,11 +150,7 @@ export function readFaultySlices(mirror: Mirror, resourceName: string): FaultySl
   }));
 }
 
-export function writeFaultySlices(
-  mirror: Mirror,
-  resourceName: string,
-  slices: readonly FaultySlice[],
-): void {
+export function saveFaultySlices(mirror: Mirror, resourceName: string, slices: readonly FaultySlice[]): void {
   mirror.execute("DELETE FROM faulty_slices WHERE resource = ?", resourceName);
   const insert = `INSERT INTO faulty_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
     VALUES (?, ?, ?, ?, ?, ?, ?)`;

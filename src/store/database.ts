@@ -139,11 +139,11 @@ export type InfoName =
   // The ID of the newest run at the time of the last redaction.
   | "redacted_after_run";
 
-export function readInfo(mirror: Mirror, name: InfoName): string | null {
+export function loadInfo(mirror: Mirror, name: InfoName): string | null {
   return mirror.selectValue<string>("SELECT value FROM mirror_info WHERE name = ?", name);
 }
 
-export function writeInfo(mirror: Mirror, name: InfoName, value: string): void {
+export function saveInfo(mirror: Mirror, name: InfoName, value: string): void {
   mirror.execute(
     `INSERT INTO mirror_info (name, value) VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
@@ -156,8 +156,8 @@ export function deleteInfo(mirror: Mirror, name: InfoName): void {
   mirror.execute("DELETE FROM mirror_info WHERE name = ?", name);
 }
 
-export function readJsonInfo<T>(mirror: Mirror, name: InfoName): T | null {
-  const json = readInfo(mirror, name);
+export function loadJsonInfo<T>(mirror: Mirror, name: InfoName): T | null {
+  const json = loadInfo(mirror, name);
   return json === null ? null : parseStoredJson<T>(mirror, json, `\`${name}\` in \`mirror_info\``);
 }
 
@@ -174,8 +174,8 @@ export function parseStoredJson<T>({ path }: Mirror, json: string, what: string)
   }
 }
 
-export function writeJsonInfo(mirror: Mirror, name: InfoName, value: object | null): void {
-  if (value) writeInfo(mirror, name, JSON.stringify(value));
+export function saveJsonInfo(mirror: Mirror, name: InfoName, value: object | null): void {
+  if (value) saveInfo(mirror, name, JSON.stringify(value));
   else deleteInfo(mirror, name);
 }
 
@@ -291,11 +291,11 @@ export function findDamage(
  */
 export function checkForDamage(mirror: Mirror, now: number, { complete }: { complete: boolean }): void {
   const today = formatInstant(now).slice(0, 10);
-  if (!complete && readInfo(mirror, "checked_on") === today) return;
+  if (!complete && loadInfo(mirror, "checked_on") === today) return;
   const damage = findDamage(mirror, complete ? "integrity_check" : "quick_check");
   if (damage !== null) {
     const cause = Object.assign(new Error(damage), { code: "SQLITE_CORRUPT" });
     throw createDamageError(mirror.path, damage, cause);
   }
-  mirror.transaction(() => writeInfo(mirror, "checked_on", today));
+  mirror.transaction(() => saveInfo(mirror, "checked_on", today));
 }

@@ -34,7 +34,7 @@ export class TableColumns {
     private readonly mirror: Mirror,
     private readonly shape: TableShape,
   ) {
-    this.#columns = readColumns(mirror, shape);
+    this.#columns = loadColumns(mirror, shape);
     const names = this.#columns.map(({ name }) => name.toLowerCase());
     this.#takenNames = new Set([...names, ...reservedNames, ...sqlValueNames]);
     for (const column of this.#columns)
@@ -135,7 +135,7 @@ function discoveredColumn({ name, path, type }: Discovered): ShapeColumn {
 }
 
 /** Returns a table's columns: the declared ones, followed by those that were discovered in its records. */
-export function readColumns(mirror: Mirror, shape: TableShape): ShapeColumn[] {
+export function loadColumns(mirror: Mirror, shape: TableShape): ShapeColumn[] {
   if (!shape.discoversColumns) return [...shape.columns];
   const rows = mirror.selectRows<{ name: string; path: string; type: ScalarType }>(
     "SELECT name, path, type FROM discovered_columns WHERE table_name = ? ORDER BY position",

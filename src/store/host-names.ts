@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../util/json-value.js";
 import type { Mirror } from "./database.js";
-import { omitsHostNames, readRedactionRules } from "./redaction-rules.js";
+import { loadRedactionRules, omitsHostNames } from "./redaction-rules.js";
 
 export interface NamedHost {
   id: string;
@@ -8,7 +8,7 @@ export interface NamedHost {
   name: string | null;
 }
 
-export function readHosts(mirror: Mirror): NamedHost[] {
+export function loadHosts(mirror: Mirror): NamedHost[] {
   // A host is an object named `host` that has an `id`, or any object that has a `host_id`.
   const select = `WITH objects AS (
       SELECT value, iif(key = 'host', '', 'host_') AS prefix, since_at, is_current
@@ -50,7 +50,7 @@ export class HostNames {
   readonly #usesDisplayNames: boolean;
 
   constructor(private readonly mirror: Mirror) {
-    this.#usesDisplayNames = !omitsHostNames(readRedactionRules(mirror));
+    this.#usesDisplayNames = !omitsHostNames(loadRedactionRules(mirror));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { deleteInfo, type Mirror, readInfo, readJsonInfo, writeInfo, writeJsonInfo } from "./database.js";
+import { deleteInfo, loadInfo, loadJsonInfo, type Mirror, saveInfo, saveJsonInfo } from "./database.js";
 import type { RunRow } from "./runs.js";
 
 /*
@@ -12,12 +12,12 @@ export interface AccessDenial {
   hint: string | null;
 }
 
-export function writeAccessDenial(mirror: Mirror, resourceName: string, denial: AccessDenial | null): void {
-  mirror.transaction(() => writeJsonInfo(mirror, `denied:${resourceName}`, denial));
+export function saveAccessDenial(mirror: Mirror, resourceName: string, denial: AccessDenial | null): void {
+  mirror.transaction(() => saveJsonInfo(mirror, `denied:${resourceName}`, denial));
 }
 
-export function readAccessDenial(mirror: Mirror, resourceName: string): AccessDenial | null {
-  return readJsonInfo(mirror, `denied:${resourceName}`);
+export function loadAccessDenial(mirror: Mirror, resourceName: string): AccessDenial | null {
+  return loadJsonInfo(mirror, `denied:${resourceName}`);
 }
 
 export interface FailedCommand {
@@ -30,16 +30,16 @@ export interface FailedCommand {
 }
 
 /** Records that a command failed. The next command that opens the mirror for writing clears the record. */
-export function writeFailedCommand(mirror: Mirror, failed: FailedCommand): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "failed_command", failed));
+export function saveFailedCommand(mirror: Mirror, failed: FailedCommand): void {
+  mirror.transaction(() => saveJsonInfo(mirror, "failed_command", failed));
 }
 
 export function clearFailedCommand(mirror: Mirror): void {
   mirror.transaction(() => deleteInfo(mirror, "failed_command"));
 }
 
-export function readFailedCommand(mirror: Mirror): FailedCommand | null {
-  return readJsonInfo(mirror, "failed_command");
+export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
+  return loadJsonInfo(mirror, "failed_command");
 }
 
 /**
@@ -50,7 +50,7 @@ export function readFailedCommand(mirror: Mirror): FailedCommand | null {
 type VerifyFinding = "unrepairable" | "unread_only";
 
 /** Stores the `run_id` of the `verify` run to which a finding applies. Pass null to clear it. */
-export function writeVerifyFinding(
+export function saveVerifyFinding(
   mirror: Mirror,
   finding: VerifyFinding,
   resourceName: string,
@@ -58,7 +58,7 @@ export function writeVerifyFinding(
 ): void {
   const name = `${finding}:${resourceName}` as const;
   if (runId === null) deleteInfo(mirror, name);
-  else writeInfo(mirror, name, String(runId));
+  else saveInfo(mirror, name, String(runId));
 }
 
 export function hasVerifyFinding(
@@ -66,5 +66,5 @@ export function hasVerifyFinding(
   finding: VerifyFinding,
   { resource, run_id }: Pick<RunRow, "resource" | "run_id">,
 ): boolean {
-  return readInfo(mirror, `${finding}:${resource}`) === String(run_id);
+  return loadInfo(mirror, `${finding}:${resource}`) === String(run_id);
 }

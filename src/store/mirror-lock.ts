@@ -6,7 +6,7 @@ import { pluralize } from "../util/format-text.js";
 import { loadSqlite } from "../util/sqlite.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatDuration, formatInstant, formatMinute } from "../util/timestamps.js";
-import { connect, type Mirror, readJsonInfo, withMirror, writeJsonInfo } from "./database.js";
+import { connect, loadJsonInfo, type Mirror, saveJsonInfo, withMirror } from "./database.js";
 import { checkMirrorPath, createMirrorFolder, resolveMirrorPath } from "./mirror-files.js";
 
 const pollMs = 250;
@@ -81,7 +81,7 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
   const stats = statSync(lockPath, { throwIfNoEntry: false });
   if (!stats?.isFile() || !(await isLocked(lockPath))) return null;
   const lockedMs = stats.mtimeMs;
-  const progress = existsSync(path) ? await readProgress(path) : null;
+  const progress = existsSync(path) ? await loadProgress(path) : null;
   // If the stored progress is older than the lock, it belongs to an earlier run that was killed.
   const isCurrent = progress !== null && Date.parse(progress.at) >= Math.floor(lockedMs);
   return { started_at: formatInstant(lockedMs), progress: isCurrent ? progress : null };
@@ -91,9 +91,9 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
  * Returns the last progress that a command has stored. Ignores errors, because they are reported when the mirror is
  * opened.
  */
-async function readProgress(path: string): Promise<StoredProgress | null> {
-  const read = (mirror: Mirror) => readJsonInfo<StoredProgress>(mirror, "running_command");
-  return await withMirror(connect(path, { readonly: true }), read).catch(() => null);
+async function loadProgress(path: string): Promise<StoredProgress | null> {
+  const load = (mirror: Mirror) => loadJsonInfo<StoredProgress>(mirror, "running_command");
+  return await withMirror(connect(path, { readonly: true }), load).catch(() => null);
 }
 
 function tryLock(db: Database): boolean {
@@ -143,8 +143,8 @@ export interface StoredProgress {
   at: string;
 }
 
-export function writeProgress(mirror: Mirror, progress: StoredProgress): void {
-  mirror.transaction(() => writeJsonInfo(mirror, "running_command", progress));
+export function saveProgress(mirror: Mirror, progress: StoredProgress): void {
+  mirror.transaction(() => saveJsonInfo(mirror, "running_command", progress));
 }
 
 /**

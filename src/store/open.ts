@@ -12,11 +12,11 @@ import { type Backup, backupFolder, backupName, copyMirror } from "./backups.js"
 import {
   busyMs,
   connect,
+  loadInfo,
   Mirror,
-  readInfo,
+  saveInfo,
+  saveJsonInfo,
   withWriteTransaction,
-  writeInfo,
-  writeJsonInfo,
 } from "./database.js";
 import {
   clearLogMode,
@@ -26,7 +26,7 @@ import {
   resolveMirrorPath,
 } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
-import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "./owner.js";
+import { checkOwner, loadOwner, type OwnerBrand, saveOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
 import { migrateSystemTables, schemaVersion, withWritableSchema } from "./schema.js";
 import { explainOpenError } from "./sqlite-errors.js";
@@ -75,7 +75,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
   const mirror = await connect(path);
   try {
     if (brands && schemaVersion(mirror) !== "none")
-      checkOwner(readOwner(mirror), brands.ofKey, brands.ofProfile);
+      checkOwner(loadOwner(mirror), brands.ofKey, brands.ofProfile);
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
@@ -84,7 +84,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
     await migrateMirror(mirror, options);
-    if (brands) writeOwner(mirror, brands.ofKey);
+    if (brands) saveOwner(mirror, brands.ofKey);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
   } catch (error) {
@@ -190,7 +190,7 @@ async function migrateMirror(
     if (brokenBefore)
       for (const [name, reason] of findBrokenViews(mirror))
         if (!brokenBefore.has(name)) warnings.push(`the view \`${name}\` no longer works: ${reason}`);
-    if (backup) writeJsonInfo(mirror, "last_backup", backup);
+    if (backup) saveJsonInfo(mirror, "last_backup", backup);
     return { backup, warnings };
   });
   if (backup)
@@ -248,8 +248,8 @@ function findBrokenViews(mirror: Mirror): Map<string, string> {
  * @returns a message for each dropped view and renamed table
  */
 function freeRemovedTableNames(mirror: Mirror): string[] {
-  if (readInfo(mirror, "removed_tables") !== null) return [];
-  writeInfo(mirror, "removed_tables", "separate");
+  if (loadInfo(mirror, "removed_tables") !== null) return [];
+  saveInfo(mirror, "removed_tables", "separate");
   const find =
     "SELECT name, type, sql FROM main.sqlite_master WHERE type IN ('table', 'view') AND lower(name) = ?";
   return allResources.flatMap(listTableShapes).flatMap((shape) => {

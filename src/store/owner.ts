@@ -1,14 +1,14 @@
 import { MirrorUnusable } from "../errors.js";
-import { type Mirror, readInfo, writeInfo } from "./database.js";
+import { loadInfo, type Mirror, saveInfo } from "./database.js";
 
 export interface OwnerBrand {
   id: string;
   name: string;
 }
 
-export function readOwner(mirror: Mirror): OwnerBrand | null {
-  const id = readInfo(mirror, "brand_id");
-  return id === null ? null : { id, name: readInfo(mirror, "brand_name") ?? id };
+export function loadOwner(mirror: Mirror): OwnerBrand | null {
+  const id = loadInfo(mirror, "brand_id");
+  return id === null ? null : { id, name: loadInfo(mirror, "brand_name") ?? id };
 }
 
 /**
@@ -32,9 +32,9 @@ export function checkOwner(owner: OwnerBrand | null, brand: OwnerBrand, expected
   );
 }
 
-export function writeOwner(mirror: Mirror, brand: OwnerBrand): void {
+export function saveOwner(mirror: Mirror, brand: OwnerBrand): void {
   mirror.transaction(() => {
-    writeInfo(mirror, "brand_id", brand.id);
-    writeInfo(mirror, "brand_name", brand.name);
+    saveInfo(mirror, "brand_id", brand.id);
+    saveInfo(mirror, "brand_name", brand.name);
   });
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, valueAt } from "../util/json-value.js";
 import { parseJsonNumber } from "../util/numbers.js";
 import { formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Mirror } from "./database.js";
-import { readColumns, TableColumns } from "./discovered-columns.js";
+import { loadColumns, TableColumns } from "./discovered-columns.js";
 import { type ParsedRecord, recordState } from "./records.js";
 import { jsonType, numberAsText, type SchemaIssue } from "./schema-issues.js";
 import {
@@ -31,7 +31,7 @@ import {
 export function createTables(mirror: Mirror, shapes: readonly TableShape[], schema: SchemaName): void {
   for (const shape of shapes)
     for (const state of recordStates)
-      mirror.db.exec(createTableSql(shape, readColumns(mirror, shape), state, schema));
+      mirror.db.exec(createTableSql(shape, loadColumns(mirror, shape), state, schema));
 }
 
 /** Writes records as rows in a resource's typed tables. Tables in the `temp` schema never get new columns. */

@@ -4,11 +4,11 @@ import type { Resource } from "../resources/resource.js";
 import { listTableShapes } from "../resources/table-shape.js";
 import { views } from "../views/all-views.js";
 import { type View, viewQuery } from "../views/view.js";
-import { type Mirror, parseStoredJson, readInfo, writeInfo } from "./database.js";
+import { loadInfo, type Mirror, parseStoredJson, saveInfo } from "./database.js";
 import { deleteUnusableColumns } from "./discovered-columns.js";
 import { rebuildHostNames } from "./host-names.js";
 import { createTables, indexTables, Projection } from "./projection.js";
-import { readRecords, recordDate, recordMonth } from "./records.js";
+import { loadRecords, recordDate, recordMonth } from "./records.js";
 import { clearUnexpectedValues, SchemaIssues } from "./schema-issues.js";
 import { createTableSql, indexNames, quote, recordStates, tableName } from "./table-sql.js";
 
@@ -36,12 +36,12 @@ export function rebuildOutdatedTables(mirror: Mirror): string[] {
   const outdated = allResources.filter((resource) => !hasUpToDateTables(mirror, resource));
   const warnings = outdated.flatMap((resource) => rebuild(mirror, resource));
   if (hasOutdatedHostNames(mirror)) rebuildHostNames(mirror);
-  writeInfo(mirror, "host_names", hostNameRules);
+  saveInfo(mirror, "host_names", hostNameRules);
   return warnings;
 }
 
 function hasOutdatedHostNames(mirror: Mirror): boolean {
-  return readInfo(mirror, "host_names") !== hostNameRules;
+  return loadInfo(mirror, "host_names") !== hostNameRules;
 }
 
 /**
@@ -55,7 +55,7 @@ export function rebuildTables(mirror: Mirror, resources: readonly Resource[]): s
 function rebuild(mirror: Mirror, resource: Resource): string[] {
   const shapes = listTableShapes(resource);
   const tables = listTableNames(resource);
-  const userObjects = readUserObjects(mirror, tables, shapes.flatMap(indexNames));
+  const userObjects = loadUserObjects(mirror, tables, shapes.flatMap(indexNames));
   for (const table of tables) mirror.db.exec(`DROP TABLE IF EXISTS ${quote(table)}`);
   for (const shape of shapes) deleteUnusableColumns(mirror, shape);
   clearUnexpectedValues(mirror, resource.name);
@@ -65,7 +65,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   createTables(mirror, shapes, "main");
   const projection = new Projection(mirror, shapes);
   let hasRecords = false;
-  for (const record of readRecords(mirror, [resource.name])) {
+  for (const record of loadRecords(mirror, [resource.name])) {
     hasRecords = true;
     const rowIssues = projection.write(record, { isNew: true });
     issues.save(record, rowIssues, { isNew: true, readAt: record.sinceAt });
@@ -75,7 +75,7 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
-  writeInfo(mirror, `shape:${resource.table}`, fingerprint(resource));
+  saveInfo(mirror, `shape:${resource.table}`, fingerprint(resource));
   // Restore user-defined triggers last, so that they do not fire while rows are rebuilt.
   return restoreUserObjects(mirror, userObjects);
 }
@@ -104,7 +104,7 @@ function hasUpToDateTables(mirror: Mirror, resource: Resource): boolean {
 }
 
 function hasUpToDateColumns(mirror: Mirror, resource: Resource): boolean {
-  return readInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
+  return loadInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
 }
 
 /** Increment this number when the derivation of rows or discovered columns changes, so that all tables are rebuilt. */
@@ -132,7 +132,7 @@ export function findOutdatedViews(mirror: Mirror): View[] {
  */
 export function createViews(mirror: Mirror): string[] {
   return findOutdatedViews(mirror).flatMap((view) => {
-    const userObjects = readUserObjects(mirror, [view.name], []);
+    const userObjects = loadUserObjects(mirror, [view.name], []);
     mirror.db.exec(`DROP VIEW IF EXISTS ${quote(view.name)}; ${createViewSql(view)}`);
     return restoreUserObjects(mirror, userObjects);
   });
@@ -150,7 +150,7 @@ interface UserObject {
   sql: string;
 }
 
-function readUserObjects(
+function loadUserObjects(
   mirror: Mirror,
   tables: readonly string[],
   programIndexes: readonly string[],

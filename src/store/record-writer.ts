@@ -5,7 +5,7 @@ import type { Reporter } from "../util/reporter.js";
 import { startOfSecond } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { ChangeLog } from "./change-log.js";
-import { readConfirmedCoverage } from "./coverage.js";
+import { loadConfirmedCoverage } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
@@ -90,7 +90,7 @@ export class RecordWriter {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
     this.#changes = resource.keepsHistory
-      ? new ChangeLog(mirror, resource, run.runId, readConfirmedCoverage(mirror, resource.name))
+      ? new ChangeLog(mirror, resource, run.runId, loadConfirmedCoverage(mirror, resource.name))
       : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, run.reporter);

@@ -28,12 +28,12 @@ export function whereCurrent(resourceName: string, { from, to }: TimeRange): Con
   };
 }
 
-export function readCurrentIds(mirror: Mirror, resourceName: string, range: TimeRange = allTime): number[] {
+export function loadCurrentIds(mirror: Mirror, resourceName: string, range: TimeRange = allTime): number[] {
   const { sql, values } = whereCurrent(resourceName, range);
   return mirror.selectValues(`SELECT record_id FROM records WHERE ${sql}`, ...values);
 }
 
-export function readCurrentKeys(mirror: Mirror, resourceName: string, range: TimeRange = allTime): string[] {
+export function loadCurrentKeys(mirror: Mirror, resourceName: string, range: TimeRange = allTime): string[] {
   const { sql, values } = whereCurrent(resourceName, range);
   return mirror.selectValues(`SELECT key FROM records WHERE ${sql}`, ...values);
 }
@@ -105,7 +105,7 @@ export interface CurrentRecord {
  * Yields a resource's current records, ordered by `record_id`. The caller may write to the mirror while iterating.
  * @param keySuffix selects only records whose keys end with this string
  */
-export function* readCurrentRecords(
+export function* loadCurrentRecords(
   mirror: Mirror,
   resourceName: string,
   keySuffix = "",
@@ -200,7 +200,7 @@ export function parseStoredRecord(mirror: Mirror, recordId: number, json: string
  * Yields the current and removed records of several resources, ordered by `record_id`. They are read one at a time,
  * because records can be large and the connection cannot write while a statement is open.
  */
-export function* readRecords(
+export function* loadRecords(
   mirror: Mirror,
   resourceNames: readonly string[],
 ): Generator<ParsedRecord & { row: RecordRow }> {
@@ -312,7 +312,7 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
  * Returns the IDs of all current details, grouped by the API ID of the record they belong to.
  * @param parentField the request parameter with that ID
  */
-export function readDetailIds(
+export function loadDetailIds(
   mirror: Mirror,
   resourceName: string,
   parentField: string,

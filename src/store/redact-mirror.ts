@@ -4,18 +4,18 @@ import { errorCode } from "../util/system-errors.js";
 import {
   deleteInfo,
   type InfoName,
+  loadInfo,
   type Mirror,
   parseStoredJson,
-  readInfo,
+  saveInfo,
+  saveJsonInfo,
   truncateLog,
-  writeInfo,
-  writeJsonInfo,
 } from "./database.js";
 import { rebuildHostNames } from "./host-names.js";
 import { rebuildTables } from "./rebuild.js";
 import { diffRecords } from "./record-diff.js";
-import { createRedactor, isImpliedBy, readRedactionRules } from "./redaction-rules.js";
-import { readNewestRunId } from "./runs.js";
+import { createRedactor, isImpliedBy, loadRedactionRules } from "./redaction-rules.js";
+import { loadNewestRunId } from "./runs.js";
 
 export interface RedactionResult {
   total: number;
@@ -30,7 +30,7 @@ export interface RedactionResult {
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
-  const hasChanged = String(omit) !== String(readRedactionRules(mirror).omit);
+  const hasChanged = String(omit) !== String(loadRedactionRules(mirror).omit);
   const result = hasChanged ? redactMirror(mirror, [], omit) : null;
   scrubFile(mirror);
   return result;
@@ -56,8 +56,8 @@ export function redactMirror(
       counts[record.resource] = (counts[record.resource] ?? 0) + 1;
     }
     if (records.length > 0) {
-      writeInfo(mirror, "to_scrub", "1");
-      writeInfo(mirror, "redacted_after_run", String(readNewestRunId(mirror)));
+      saveInfo(mirror, "to_scrub", "1");
+      saveInfo(mirror, "redacted_after_run", String(loadNewestRunId(mirror)));
     }
     const changed = allResources.filter(({ name }) => name in counts);
     const warnings = rebuildTables(mirror, changed);
@@ -73,11 +73,11 @@ function replaceRules(
   hosts: readonly string[],
   omit: readonly string[] | undefined,
 ): string[] {
-  const before = readRedactionRules(mirror);
+  const before = loadRedactionRules(mirror);
   const now = omit ?? before.omit;
   const notImplied = (rules: readonly string[]) => rules.filter((rule) => !isImpliedBy(rule, now));
   const write = (name: InfoName, values: Iterable<string>) =>
-    writeJsonInfo(mirror, name, [...new Set(values)]);
+    saveJsonInfo(mirror, name, [...new Set(values)]);
   write("omit", now);
   write("no_longer_omitted", notImplied([...before.noLongerOmitted, ...before.omit]));
   write("forgotten", [...before.forgotten, ...hosts]);
@@ -105,13 +105,13 @@ export function scrubFile(mirror: Mirror): boolean {
  * Returns the newest `run_id` at the time of the last redaction, or null if nothing has ever been redacted. Exports
  * made before that may still contain the removed data.
  */
-export function readRedactedAfterRun(mirror: Mirror): number | null {
-  const runId = readInfo(mirror, "redacted_after_run");
+export function loadRedactedAfterRun(mirror: Mirror): number | null {
+  const runId = loadInfo(mirror, "redacted_after_run");
   return runId === null ? null : Number(runId);
 }
 
 export function mustBeScrubbed(mirror: Mirror): boolean {
-  return readInfo(mirror, "to_scrub") !== null;
+  return loadInfo(mirror, "to_scrub") !== null;
 }
 
 /** Returns the records whose current or earlier versions still contain data that must be redacted. */
@@ -133,7 +133,7 @@ function defineSqlFunctions(mirror: Mirror): void {
 }
 
 function selectUnredacted(mirror: Mirror): { id: number; resource: string; key: string }[] {
-  const { omit, forgotten } = readRedactionRules(mirror);
+  const { omit, forgotten } = loadRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return [];
   const select = `SELECT record_id AS id, resource, key FROM records AS r
     WHERE redacted(resource, json) <> json OR redacted(resource, list_json) <> list_json OR EXISTS (

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "../util/json-value.js";
-import { type InfoName, type Mirror, readJsonInfo } from "./database.js";
+import { type InfoName, loadJsonInfo, type Mirror } from "./database.js";
 
 export interface RedactionRules {
   /**
@@ -13,15 +13,15 @@ export interface RedactionRules {
   forgotten: readonly string[];
 }
 
-export function readRedactionRules(mirror: Mirror): RedactionRules {
-  const read = (name: InfoName) => readJsonInfo<string[]>(mirror, name) ?? [];
-  return { omit: read("omit"), noLongerOmitted: read("no_longer_omitted"), forgotten: read("forgotten") };
+export function loadRedactionRules(mirror: Mirror): RedactionRules {
+  const load = (name: InfoName) => loadJsonInfo<string[]>(mirror, name) ?? [];
+  return { omit: load("omit"), noLongerOmitted: load("no_longer_omitted"), forgotten: load("forgotten") };
 }
 
 export type Redactor = (record: Json, resourceName: string) => Json;
 
 export function createRedactor(mirror: Mirror): Redactor {
-  const { omit, forgotten } = readRedactionRules(mirror);
+  const { omit, forgotten } = loadRedactionRules(mirror);
   if (omit.length + forgotten.length === 0) return (record) => record;
   const isOmitted = createMatcher(omit);
   const hosts = new Set(forgotten);
@@ -46,7 +46,7 @@ export function createRedactor(mirror: Mirror): Redactor {
  * the API's record, so that they do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resourceName: string) => Json {
-  const { noLongerOmitted } = readRedactionRules(mirror);
+  const { noLongerOmitted } = loadRedactionRules(mirror);
   if (noLongerOmitted.length === 0) return (stored) => stored;
   const isNoLongerOmitted = createMatcher(noLongerOmitted);
 

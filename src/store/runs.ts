@@ -133,13 +133,13 @@ export function addWrittenRows(
   );
 }
 
-export function readRun(mirror: Mirror, runId: number): RunRow {
+export function loadRun(mirror: Mirror, runId: number): RunRow {
   const row = mirror.selectRow<RawRunRow>("SELECT * FROM sync_runs WHERE run_id = ?", runId);
   if (!row) throw new Error(`there is no run ${runId}`);
   return toRunRow(row);
 }
 
-export function readNewestRunId(mirror: Mirror): number {
+export function loadNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
@@ -228,7 +228,7 @@ export function countInterruptedRows(mirror: Mirror, resourceName: string): numb
 }
 
 /** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
-export function readFinishedUntil(mirror: Mirror, resourceName: string): number | null {
+export function loadFinishedUntil(mirror: Mirror, resourceName: string): number | null {
   const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;
   const until = mirror.selectValue<string>(select, resourceName);
   return until === null ? null : Date.parse(until);
@@ -250,7 +250,7 @@ export function hasDoneSync(mirror: Mirror, resource: Resource): boolean {
 }
 
 /** Returns the start time (ISO 8601) of the first run that read any records, or null if there is none. */
-export function readFirstReadAt(mirror: Mirror): string | null {
+export function loadFirstReadAt(mirror: Mirror): string | null {
   return mirror.selectValue<string>("SELECT min(started_at) FROM sync_runs WHERE rows_read > 0");
 }
 
@@ -258,7 +258,7 @@ export function readFirstReadAt(mirror: Mirror): string | null {
  * Returns the end time (ISO 8601) of the first run that read records of the given resource, or of any resource if none
  * is given. Returns null if no run has read any records.
  */
-export function readFirstReadEnd(mirror: Mirror, resourceName: string | null): string | null {
+export function loadFirstReadEnd(mirror: Mirror, resourceName: string | null): string | null {
   // With `--as-of`, a temporary table hides `sync_runs`, so the query names the `main` schema.
   const select =
     "SELECT min(coalesce(finished_at, started_at)) FROM main.sync_runs WHERE rows_read > 0 AND resource = coalesce(?, resource)";

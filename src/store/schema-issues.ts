@@ -107,7 +107,7 @@ export interface UnexpectedColumn {
   records: number;
 }
 
-export function readUnexpectedColumns(mirror: Mirror, resourceName: string): UnexpectedColumn[] {
+export function loadUnexpectedColumns(mirror: Mirror, resourceName: string): UnexpectedColumn[] {
   // CROSS JOIN makes SQLite start from the unexpected values, because there are far fewer of them than records.
   return mirror.selectRows(
     `SELECT table_name AS "table", column_name AS "column", found, count(*) AS records
@@ -125,7 +125,7 @@ export function clearUnexpectedValues(mirror: Mirror, resourceName: string): voi
 const maxNamedColumns = 10;
 
 export function describeUnexpectedValues(mirror: Mirror, resourceName: string): string | null {
-  const columns = readUnexpectedColumns(mirror, resourceName);
+  const columns = loadUnexpectedColumns(mirror, resourceName);
   if (columns.length === 0) return null;
   const countRecords = `SELECT count(DISTINCT record_id)
     FROM unexpected_values CROSS JOIN records AS r USING (record_id)

@@ -219,7 +219,7 @@ export const migrations: readonly string[] = [
  * @throws MirrorUnusable if the file is neither, or was written by a newer version
  */
 export function checkIsMirror({ db, path }: Mirror): void {
-  const version = readUserVersion(db);
+  const version = loadUserVersion(db);
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
@@ -236,7 +236,7 @@ export function checkIsMirror({ db, path }: Mirror): void {
 }
 
 export function migrateSystemTables(db: Database): void {
-  const version = readUserVersion(db);
+  const version = loadUserVersion(db);
   if (version === migrations.length) return;
   withWritableSchema(db, () => {
     for (const step of migrations.slice(version)) db.exec(step);
@@ -261,11 +261,11 @@ export function withWritableSchema(db: Database, work: () => void): void {
 
 /** Compares a mirror's schema version with this program's. Returns `none` for an empty file. */
 export function schemaVersion({ db }: Mirror): "none" | "older" | "current" {
-  const version = readUserVersion(db);
+  const version = loadUserVersion(db);
   if (version < 1) return "none";
   return version === migrations.length ? "current" : "older";
 }
 
-function readUserVersion(db: Database): number {
+function loadUserVersion(db: Database): number {
   return Number(db.pragma("user_version", { simple: true }));
 }

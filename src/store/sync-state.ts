@@ -14,14 +14,14 @@ import {
   copyCoverageToRun,
   type FaultySlice,
   listFaultyIds,
-  readCoverage,
-  readFaultySlices,
+  loadCoverage,
+  loadFaultySlices,
   type SyncedDates,
-  writeCoverage,
-  writeFaultySlices,
+  saveCoverage,
+  saveFaultySlices,
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { countCurrent, findMirroredDate, isUndated, readCurrentIds, whereCurrent } from "./records.js";
+import { countCurrent, findMirroredDate, isUndated, loadCurrentIds, whereCurrent } from "./records.js";
 import { decideUpdate, type MissingId, type RangeReading } from "./state-update.js";
 
 interface StateRow {
@@ -50,11 +50,11 @@ export class SyncState {
   }
 
   coverage(): readonly CoveredRange[] {
-    return readCoverage(this.mirror, this.resourceName);
+    return loadCoverage(this.mirror, this.resourceName);
   }
 
   faultySlices(): readonly FaultySlice[] {
-    return readFaultySlices(this.mirror, this.resourceName);
+    return loadFaultySlices(this.mirror, this.resourceName);
   }
 
   faultyIds(): ReadonlySet<number> {
@@ -82,7 +82,7 @@ export class SyncState {
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
     const { mirror, resourceName } = this;
     const { dates, missing, outdatedTotals, returned } = decideUpdate(this.dates(), reading, {
-      currentIds: (range) => readCurrentIds(mirror, resourceName, range),
+      currentIds: (range) => loadCurrentIds(mirror, resourceName, range),
       dateOf: (id) => findMirroredDate(mirror, id),
       isUndated: (id) => isUndated(mirror, id),
     });
@@ -90,9 +90,9 @@ export class SyncState {
     this.missing.add(missing);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
-    writeCoverage(mirror, resourceName, dates.coverage);
+    saveCoverage(mirror, resourceName, dates.coverage);
     copyCoverageToRun(mirror, reading.runId, dates.coverage);
-    writeFaultySlices(mirror, resourceName, dates.faultySlices);
+    saveFaultySlices(mirror, resourceName, dates.faultySlices);
     if (apiTotals) this.#storeTotals(reading, apiTotals);
   }
 

@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import type { Resource } from "../resources/resource.js";
 import { listTableShapes, type TableShape } from "../resources/table-shape.js";
 import { pluralize } from "../util/format-text.js";
-import { type Mirror, readJsonInfo, writeJsonInfo } from "./database.js";
+import { loadJsonInfo, type Mirror, saveJsonInfo } from "./database.js";
 import { RowBuilder, type TableRow } from "./projection.js";
-import { readRecords, recordState } from "./records.js";
+import { loadRecords, recordState } from "./records.js";
 import { quote, type RecordState, rowIdColumn, tableName } from "./table-sql.js";
 
 export interface TableDifference {
@@ -32,7 +32,7 @@ export async function compareTables(
     resources.map((resource) => [resource.name, createComparisons(mirror, resource)] as const),
   );
   let count = 0;
-  for (const record of readRecords(mirror, [...comparisons.keys()])) {
+  for (const record of loadRecords(mirror, [...comparisons.keys()])) {
     for (const comparison of comparisons.get(record.row.resource) ?? [])
       for (const row of comparison.rowBuilder.build(record)) comparison[recordState(record)].compare(row);
     count += 1;
@@ -70,7 +70,7 @@ class TableComparison {
 
   constructor(mirror: Mirror, shape: TableShape, state: RecordState, columns: readonly string[]) {
     this.#difference = { table: tableName(shape, state), missing: 0, changed: 0, extra: 0 };
-    this.#rows = readTableRows(mirror, shape, state, columns);
+    this.#rows = loadTableRows(mirror, shape, state, columns);
     this.#next = this.#rows.next();
   }
 
@@ -98,7 +98,7 @@ const rowsPerBatch = 1_000;
  * Yields a table's rows, sorted by the integer key. If the table lacks a column, yields no rows, because all of them
  * are wrong.
  */
-function* readTableRows(
+function* loadTableRows(
   mirror: Mirror,
   shape: TableShape,
   state: RecordState,
@@ -154,10 +154,10 @@ export function saveTableCheck(
   const texts = differences.map((difference) => `${difference.table}: ${describeDifference(difference)}`);
   const check =
     differences.length === 0 ? null : { at, error: `tables differ from the records (${texts.join("; ")})` };
-  mirror.transaction(() => writeJsonInfo(mirror, `tables:${resourceName}`, check));
+  mirror.transaction(() => saveJsonInfo(mirror, `tables:${resourceName}`, check));
   return check;
 }
 
-export function readTableCheck(mirror: Mirror, resourceName: string): TableCheck | null {
-  return readJsonInfo(mirror, `tables:${resourceName}`);
+export function loadTableCheck(mirror: Mirror, resourceName: string): TableCheck | null {
+  return loadJsonInfo(mirror, `tables:${resourceName}`);
 }

@@ -14,7 +14,7 @@ const maxLookups = 10;
  * date, it has moved. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
-export async function resolveCopies(
+export async function settleCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
   requestedAt: number,
@@ -26,7 +26,7 @@ export async function resolveCopies(
       lookups += 1;
       await lookUp(run, dates.newer);
     }
-    run.mirror.transaction(() => resolveCopy(run, copy, requestedAt, dates));
+    run.mirror.transaction(() => settleCopy(run, copy, requestedAt, dates));
   }
 }
 
@@ -54,7 +54,7 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
  *
  * Without two readable dates, the copy is accepted.
  */
-function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
+function settleCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
   if (!dates) acceptCopy(run, copy, requestedAt);
   else if (!isReadByRun(run, dates.newer)) postponeCopy(run, copy, dates.newer);
   // Reading a date marks records as missing if the API did not return them for that date.

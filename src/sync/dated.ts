@@ -9,7 +9,7 @@ import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
 import { requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
-import { planDated, readPlanState } from "./plan.js";
+import { loadPlanState, planDated } from "./plan.js";
 import { readByPage } from "./read-by-page.js";
 import { readRanges } from "./read-range.js";
 import { reconcile } from "./reconcile.js";
@@ -19,7 +19,7 @@ import { describeFaultySlices } from "./slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
   const { options, readableUntil, requested, resource } = session;
-  const { faultySlices, ranges } = planDated(readPlanState(session), options, requested, readableUntil);
+  const { faultySlices, ranges } = planDated(loadPlanState(session), options, requested, readableUntil);
   const steps: RequestEstimate[] = [];
   for (const range of [...ranges, ...faultySlices]) {
     const { apiCount } = await compareCount(session, range);
@@ -39,7 +39,7 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
 /** Reads a resource with dates (orders and content). The steps are described in `README.md`. */
 export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncResult> {
   const { mirror, options, readableUntil, reporter, requested, resource, runId, state } = syncRun;
-  const plan = planDated(readPlanState(syncRun), options, requested, readableUntil);
+  const plan = planDated(loadPlanState(syncRun), options, requested, readableUntil);
   const { faultySlices, floor, gaps, ranges, since } = plan;
   if (plan.isResumed) {
     const alreadyRead = pluralize(countInterruptedRows(mirror, resource.name), "record");

@@ -4,10 +4,10 @@ import { RecordWriter } from "../store/record-writer.js";
 import {
   apiIdOrNull,
   isCurrentRecord,
+  loadCurrentRecords,
+  loadDetailIds,
   markDetailsOutdated,
   markDetailsRead,
-  readCurrentRecords,
-  readDetailIds,
   recordKey,
 } from "../store/records.js";
 import { findLastFinishedRun } from "../store/runs.js";
@@ -65,7 +65,7 @@ function findParents(session: DetailsSession): DetailsParent[] {
   const resumableSince = formatInstant(clock.now() - resumableMs);
   const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
   const parents: DetailsParent[] = [];
-  for (const record of readCurrentRecords(mirror, resource.name)) {
+  for (const record of loadCurrentRecords(mirror, resource.name)) {
     const { id, key, detailedAt, isOutdated, value } = record;
     const apiId = apiIdOrNull(resource, value);
     if (apiId === null || encodePathSegment(apiId) === null) continue;
@@ -118,7 +118,7 @@ async function replaceDetailRecords(
   const { name } = run.resource;
   // A writer caches the columns of its tables, so it cannot be reused after its transaction has been rolled back.
   const createWriter = () => new RecordWriter(mirror, resource, { runId, reporter });
-  const detailIds = readDetailIds(mirror, resource.name, parentField);
+  const detailIds = loadDetailIds(mirror, resource.name, parentField);
   let notFound = 0;
 
   function replace(parent: DetailsParent, results: readonly Json[], requestedAt: number): void {

@@ -1,6 +1,6 @@
 import { Forbidden } from "../errors.js";
-import { openResource, type RequestEstimate, type SyncSession } from "./session.js";
-import { findEngine, type ResourceSelection, sortForSync } from "./sync-resources.js";
+import { createResourceSession, type RequestEstimate, type SyncSession } from "./session.js";
+import { chooseEngine, type ResourceSelection, sortForSync } from "./sync-resources.js";
 
 /** A sync's plan and its number of requests, as printed by `sync --dry-run --json`. */
 export interface SyncPlan {
@@ -25,7 +25,7 @@ export async function estimateSync(
   const skipped = withoutScope.map(({ resource, why }) => ({ resource: resource.name, why }));
   for (const resource of sortForSync(allowed)) {
     try {
-      const steps = await findEngine(resource).estimate(openResource(session, resource));
+      const steps = await chooseEngine(resource).estimate(createResourceSession(session, resource));
       planned.push({ resource: resource.name, steps, requests: sumRequests(steps) });
     } catch (error) {
       if (areNamed || !(error instanceof Forbidden)) throw error;

@@ -1,6 +1,6 @@
 import { countPages } from "../api/pagination.js";
 import { findHostId, saveRanking } from "../store/ranking-history.js";
-import { countCurrent, readCurrentIds, readCurrentKeys, recordKeyOrNull } from "../store/records.js";
+import { countCurrent, loadCurrentIds, loadCurrentKeys, recordKeyOrNull } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
 import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
@@ -28,7 +28,7 @@ export function createListEstimate(listed: number | null): RequestEstimate {
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { mirror, progress, reporter, resource, state } = run;
-  const list = await readList(run, { mirroredKeys: readCurrentKeys(mirror, resource.name) });
+  const list = await readList(run, { mirroredKeys: loadCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   mirror.transaction(() => {
     const ids = writeRecords(run, list);
@@ -86,7 +86,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
       (record, position) => writer.write([record], { requestedAt, position, parameters: { position } }).ids,
     );
     const ids = new Set(written);
-    const removed = readCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
+    const removed = loadCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
     writer.remove(removed, requestedAt);
     saveRanking(mirror, requestedAt, items);
     state.applyList({ runId: run.runId, requestedAt, isComplete: true, ids: [...ids] });

@@ -2,7 +2,7 @@ import { ConfigurationError, UnexpectedResponse } from "../errors.js";
 import type { MonthlyStrategy } from "../resources/resource.js";
 import { findHostId } from "../store/ranking-history.js";
 import { isSameJson } from "../store/record-diff.js";
-import { positionKey, readCurrentRecords } from "../store/records.js";
+import { loadCurrentRecords, positionKey } from "../store/records.js";
 import { updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { asObject, isObject, type Json, valueAt } from "../util/json-value.js";
@@ -18,7 +18,7 @@ import {
 } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { parseDay, requestRawTotals } from "./daily-totals.js";
-import { findFloor } from "./plan.js";
+import { chooseFloor } from "./plan.js";
 import type {
   RawTotalsByDay,
   RequestEstimate,
@@ -53,7 +53,7 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
   const until = formatInstant(requested.until);
   mirror.transaction(() => {
     updateRun(mirror, runId, { since, until });
-    if (isDailyForAllHosts(options)) state.setFloor(findFloor(options, requested, state.floor()));
+    if (isDailyForAllHosts(options)) state.setFloor(chooseFloor(options, requested, state.floor()));
   });
   if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
   for (const [index, month] of due.entries()) {
@@ -98,7 +98,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
 
 function findRequestedRange({ options, requested, state }: ResourceSession): TimeRange {
   const { since, until } = requested;
-  return { from: since ?? findFloor(options, requested, state.floor()), to: until };
+  return { from: since ?? chooseFloor(options, requested, state.floor()), to: until };
 }
 
 /**
@@ -119,7 +119,7 @@ function coverIdleMonths(run: SyncRun): void {
 
 function selectHosts({ mirror, options, resource }: MonthlySession): (string | null)[] {
   const { hostResource } = resource.strategy;
-  const listed = options.perHost ? [...readCurrentRecords(mirror, hostResource)] : [];
+  const listed = options.perHost ? [...loadCurrentRecords(mirror, hostResource)] : [];
   const ids = options.perHost ? listed.flatMap(({ value }) => findHostId(value) ?? []) : options.hosts;
   if (options.perHost && ids.length === 0)
     throw new ConfigurationError(`The mirror has no ${hostResource}, so there are no hosts to request.`, {
@@ -135,7 +135,7 @@ function selectHosts({ mirror, options, resource }: MonthlySession): (string | n
 function findChangedMonths({ mirror, resource }: MonthlySession, rawTotals: RawTotalsByDay): Set<string> {
   const { totalsSource } = resource.strategy;
   const mirrored = new Map<string, Json>();
-  for (const { value } of readCurrentRecords(mirror, resource.name, `/day/${positionKey(0)}`))
+  for (const { value } of loadCurrentRecords(mirror, resource.name, `/day/${positionKey(0)}`))
     for (const totals of (valueAt(value, [totalsSource.totalsField]) ?? []) as Json[])
       mirrored.set(parseDay(totals, totalsSource), totals);
   const isChanged = (day: string) => {

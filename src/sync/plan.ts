@@ -1,5 +1,5 @@
 import type { CoveredRange } from "../store/coverage.js";
-import { findLastFinishedRun, readFinishedUntil } from "../store/runs.js";
+import { findLastFinishedRun, loadFinishedUntil } from "../store/runs.js";
 import {
   allTime,
   clipRanges,
@@ -49,7 +49,7 @@ interface DatedPlan {
 
 type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 
-export function readPlanState({ mirror, resource, state }: DatedSession): PlanState {
+export function loadPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const { coverage, faultySlices } = state.dates();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
   const removable = state.removableRecords();
@@ -57,7 +57,7 @@ export function readPlanState({ mirror, resource, state }: DatedSession): PlanSt
     coverage,
     faultySlices,
     floor: state.floor(),
-    finishedUntil: readFinishedUntil(mirror, resource.name),
+    finishedUntil: loadFinishedUntil(mirror, resource.name),
     interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
     missingDates: removable.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),
   };
@@ -70,7 +70,7 @@ export function planDated(
   requested: RequestedDates,
   readableUntil: number,
 ): DatedPlan {
-  const floor = findFloor(options, requested, before.floor);
+  const floor = chooseFloor(options, requested, before.floor);
   const { due, skipped } = findDueRanges(before, options, requested, { from: floor, to: readableUntil });
   const isDue = (slice: TimeRange) => options.allFaulty || due.some((range) => overlaps(range, slice));
   const faultySlices = mergeRanges(before.faultySlices.filter(isDue));
@@ -89,7 +89,7 @@ export function planDated(
  * Returns the oldest date requested by any run, including this one. Dates before it are never read.
  * @param before the floor after the previous run, or null before the first run
  */
-export function findFloor(
+export function chooseFloor(
   { full }: Pick<PlanOptions, "full">,
   { since }: Pick<RequestedDates, "since">,
   before: number | null,

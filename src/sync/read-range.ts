@@ -6,7 +6,7 @@ import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { batchArrivals } from "./batch-arrivals.js";
-import { resolveCopies } from "./copies.js";
+import { settleCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./session.js";
@@ -165,7 +165,7 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
   const complete = pages.filter((page) => page.kind === "complete");
   const copies = run.mirror.transaction(() => complete.map((page) => storePage(run, page)));
   for (const [index, { requestedAt }] of complete.entries())
-    await resolveCopies(run, copies[index] ?? [], requestedAt);
+    await settleCopies(run, copies[index] ?? [], requestedAt);
 }
 
 /**

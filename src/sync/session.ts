@@ -3,9 +3,9 @@ import type { Clock } from "../deps.js";
 import { failureScope, findForbidden } from "../errors.js";
 import type { DatedStrategy, Resource, Strategy } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { writeAccessDenial } from "../store/known-problems.js";
+import { saveAccessDenial } from "../store/known-problems.js";
 import type { RecordWriter } from "../store/record-writer.js";
-import { addReadRows, insertRun, type RunOutcome, type RunRow, readRun, updateRun } from "../store/runs.js";
+import { addReadRows, insertRun, loadRun, type RunOutcome, type RunRow, updateRun } from "../store/runs.js";
 import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import { hideKeys } from "../util/redact-keys.js";
@@ -187,7 +187,7 @@ class RunProgress {
   }
 }
 
-export function openResource(session: SyncSession, resource: Resource): ResourceSession {
+export function createResourceSession(session: SyncSession, resource: Resource): ResourceSession {
   const { clock, mirror, options } = session;
   const { since, until } = options;
   const readableUntil = startOfSecond(clock.now()) - 1;
@@ -201,9 +201,9 @@ export function openResource(session: SyncSession, resource: Resource): Resource
 /** Records the start of a run in `sync_runs`. */
 export function startRun(session: SyncSession, resource: Resource, task: Task): ResourceRun {
   const { clock, mirror } = session;
-  const opened = openResource(session, resource);
+  const resourceSession = createResourceSession(session, resource);
   const runId = insertRun(mirror, resource.name, formatInstant(clock.now()));
-  return { ...opened, runId, progress: new RunProgress(session, runId, task) };
+  return { ...resourceSession, runId, progress: new RunProgress(session, runId, task) };
 }
 
 export interface RunEnd {
@@ -231,17 +231,17 @@ export function endRun(run: ResourceRun, { outcome, error, columns }: RunEnd): R
       });
       if (denial) {
         const { hint = null, message } = denial;
-        writeAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, apiKeys), hint });
+        saveAccessDenial(mirror, resource.name, { at: finishedAt, error: hideKeys(message, apiKeys), hint });
       } else if (outcome !== "failed" && outcome !== "stopped") {
         // A run that failed or was stopped may never have received a response, so it does not clear an earlier denial
         // of access.
-        writeAccessDenial(mirror, resource.name, null);
+        saveAccessDenial(mirror, resource.name, null);
       }
     });
   } catch (writeError) {
     throw error ?? writeError;
   }
-  return readRun(mirror, runId);
+  return loadRun(mirror, runId);
 }
 
 /**

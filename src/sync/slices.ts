@@ -1,5 +1,5 @@
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
-import { countUndated, readCurrentKeys } from "../store/records.js";
+import { countUndated, loadCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange, type TimeRange } from "../util/time-ranges.js";
 import { findDateFault, rangeQuery } from "./dates.js";
@@ -26,7 +26,7 @@ export async function readSlice(run: DatedRun, slice: TimeRange): Promise<SliceR
   const { mirror, resource } = run;
   const list = await readList(run, {
     query: rangeQuery(resource.strategy, slice),
-    mirroredKeys: readCurrentKeys(mirror, resource.name, slice),
+    mirroredKeys: loadCurrentKeys(mirror, resource.name, slice),
   });
   const repeated = new Set(list.repeated);
   const valid: ListRecord[] = [];

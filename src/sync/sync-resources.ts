@@ -46,7 +46,7 @@ const engines: { [Kind in Strategy["kind"]]: Engine<Strategy & { kind: Kind }> }
   ranking: { read: readRanking, estimate: estimateList },
 };
 
-export function findEngine({ strategy }: Resource): Engine<Strategy> {
+export function chooseEngine({ strategy }: Resource): Engine<Strategy> {
   // TypeScript cannot check that an engine is called only for resources that use its strategy.
   return engines[strategy.kind] as Engine<Strategy>;
 }
@@ -147,7 +147,10 @@ export async function syncResource(
 
 async function readResource(run: ResourceRun): Promise<SyncResult> {
   const { mirror, resource } = run;
-  const result = await findEngine(resource).read({ ...run, writer: new RecordWriter(mirror, resource, run) });
+  const result = await chooseEngine(resource).read({
+    ...run,
+    writer: new RecordWriter(mirror, resource, run),
+  });
   indexTables(mirror, resource);
   return result;
 }

@@ -217,7 +217,7 @@ export async function verifyDated(run: ResourceRun<DatedStrategy>): Promise<Reco
     unread: wanted.reduce((sum, { apiCount, mirrorCount }) => sum + Math.max(0, apiCount - mirrorCount), 0),
     undated: countUndated(mirror, resource.name),
     unsettled: unreachable > 0 || faultText !== null,
-    readEvidence: () => datedEvidence(run, comparison),
+    collectEvidence: () => datedEvidence(run, comparison),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { countCurrent } from "../store/records.js";
-import { readFinishedUntil } from "../store/runs.js";
+import { loadFinishedUntil } from "../store/runs.js";
 import { type AmountDrift, describeDrift } from "../sync/amount-drift.js";
 import type { CountComparison } from "../sync/counts.js";
 import { rangeQuery } from "../sync/dates.js";
@@ -214,7 +214,7 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   const options = state.lastOptions();
   const newest = state.coverage().at(-1)?.to;
   if (!options || newest === undefined) return [];
-  const finishedUntil = readFinishedUntil(mirror, resource.name) ?? newest;
+  const finishedUntil = loadFinishedUntil(mirror, resource.name) ?? newest;
   const since = subtractWindow(finishedUntil + 1, options.windowMs);
   const cursor = Math.min(state.auditCursor() ?? since, since - 1);
   const window = { from: since, to: newest };

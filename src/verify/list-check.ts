@@ -48,7 +48,7 @@ export async function verifyList(run: ResourceRun, pendingDetails: number | null
     differing,
     unread,
     unsettled: !list.isComplete,
-    readEvidence: () => [
+    collectEvidence: () => [
       listEvidence(run, list, { mirror: mirrorTotal, agrees, note: why }),
       ...(blind_spot === ""
         ? []

@@ -39,7 +39,7 @@ export interface RecordsResult extends CountSums {
   /** True if the API's counts contradict each other, or if a list never settled. */
   unsettled?: boolean;
   repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
-  readEvidence?: () => Evidence[];
+  collectEvidence?: () => Evidence[];
 }
 
 export interface TablesResult {
@@ -63,7 +63,7 @@ export interface VerificationResult extends RecordsResult {
  * A result as printed by `verify --json`. The field `month` contains the name of a part, and the kind `unreachable` is
  * called `undated`.
  */
-export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "readEvidence"> {
+export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "collectEvidence"> {
   months: (Omit<PartResult, "kind" | "part"> & { kind: PrintedPartKind; month: string })[];
   found: string[];
   evidence?: Evidence[] | undefined;

@@ -1,6 +1,6 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
-import { writeVerifyFinding } from "../store/known-problems.js";
+import { saveVerifyFinding } from "../store/known-problems.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { verifyCompleted } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
@@ -8,9 +8,9 @@ import { compareTables, describeDifference, saveTableCheck } from "../store/tabl
 import { countPending } from "../sync/details.js";
 import { toError } from "../sync/each-resource.js";
 import {
+  createResourceSession,
   endRun,
   hasStrategy,
-  openResource,
   type ResourceRun,
   type SyncSession,
   startRun,
@@ -138,9 +138,9 @@ async function recordVerification(
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });
-    writeVerifyFinding(mirror, "unrepairable", resource.name, needsApi(problems) ? run.runId : null);
+    saveVerifyFinding(mirror, "unrepairable", resource.name, needsApi(problems) ? run.runId : null);
     const isUnreadOnly = problems.length > 0 && problems.every(({ kind }) => kind === "unread");
-    writeVerifyFinding(mirror, "unread_only", resource.name, isUnreadOnly ? run.runId : null);
+    saveVerifyFinding(mirror, "unread_only", resource.name, isUnreadOnly ? run.runId : null);
   });
   return result;
 }
@@ -155,6 +155,6 @@ async function compareResource(run: ResourceRun): Promise<RecordsResult> {
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
   const why =
     "the API may restate these values at any time; the mirror contains the values from the last read";
-  const readEvidence = () => [restatedEvidence(openResource(session, resource))];
-  return { ...createUnprovenResult(resource.name, why), readEvidence };
+  const collectEvidence = () => [restatedEvidence(createResourceSession(session, resource))];
+  return { ...createUnprovenResult(resource.name, why), collectEvidence };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -23,7 +23,7 @@ async function makeMachine(...brands: string[]) {
   const mirrors = [];
   for (const brand of brands) {
     const mirror = await makeMirror(home, `${brand}.sqlite`);
-    mirror.transaction(() => writeInfo(mirror, "brand_id", brand));
+    mirror.transaction(() => saveInfo(mirror, "brand_id", brand));
     writeRead(mirror, "orders", orders, { whole: true });
     profiles[brand] = { key: `brk_${brand}`, db: mirror.path };
     mirrors.push(mirror);

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { resources } from "../../src/resources/registry.js";
-import { type CoveredRange, withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
+import { type CoveredRange, saveCoverage, withCoveredRange } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
-import { writeJsonInfo } from "../../src/store/database.js";
+import { saveJsonInfo } from "../../src/store/database.js";
 import {
   type FailedCommand,
-  writeAccessDenial,
-  writeFailedCommand,
-  writeVerifyFinding,
+  saveAccessDenial,
+  saveFailedCommand,
+  saveVerifyFinding,
 } from "../../src/store/known-problems.js";
 import { lockMirror } from "../../src/store/mirror-lock.js";
-import { writeOwner } from "../../src/store/owner.js";
+import { saveOwner } from "../../src/store/owner.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { makeHome } from "../support/home.js";
@@ -25,7 +25,7 @@ const clock = { now: () => now };
 
 function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
   const dates = new SyncState(mirror, resource).dates();
-  mirror.transaction(() => writeCoverage(mirror, resource, withCoveredRange(dates, added).coverage));
+  mirror.transaction(() => saveCoverage(mirror, resource, withCoveredRange(dates, added).coverage));
 }
 
 const covered = (from: string, to: string) => ({
@@ -39,7 +39,7 @@ const others = resources.map(({ name }) => name).filter((name) => name !== "orde
 
 test("status shows each synced resource's row count, covered range, last success and age", async () => {
   const mirror = await makeMirror();
-  writeOwner(mirror, { id: "b", name: "Fjell & Fern\u001b[31m" });
+  saveOwner(mirror, { id: "b", name: "Fjell & Fern\u001b[31m" });
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: "2026-11-01T06:00:00.000Z" });
   writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z", remove: ["order-1"] });
   recordCoverage(mirror, "orders", {
@@ -61,7 +61,7 @@ test("status shows each synced resource's row count, covered range, last success
 
 test("status --json prints the same data with stable field names", async () => {
   const mirror = await makeMirror();
-  writeOwner(mirror, { id: "b", name: "Fjell" });
+  saveOwner(mirror, { id: "b", name: "Fjell" });
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
   const state = new SyncState(mirror, "orders");
@@ -249,7 +249,7 @@ test("the error from status --max-age names each reason for denied access once, 
   writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
   const at = "2026-11-02T03:00:00.000Z";
   const deny = (name: string, error: string, hint: string) =>
-    writeAccessDenial(mirror, name, { at, error, hint });
+    saveAccessDenial(mirror, name, { at, error, hint });
   deny("orders", "The plan is too small.", "check the plan");
   deny("roster", "The plan is too small.", "check the plan");
   deny("content", "The key lacks a scope.", "check the plan");
@@ -292,13 +292,13 @@ test("status --max-age reports a rejected key instead of the age of the data", a
   };
   const status = async (...words: string[]) =>
     await brandapi(["status", ...words, "--db", mirror.path], { clock });
-  writeFailedCommand(mirror, failed);
+  saveFailedCommand(mirror, failed);
   const refused = await status("--max-age", "26h", "--quiet");
   expect(refused).toMatchObject({
     code: 10,
     err: "brandapi: The last sync, 2026-11-02 03:00, failed: The key is wrong.\n  hint: check it\n",
   });
-  writeFailedCommand(mirror, { ...failed, error: "No network.", isRefused: false });
+  saveFailedCommand(mirror, { ...failed, error: "No network.", isRefused: false });
   const fresh = await status("--max-age", "26h");
   expect([fresh.code, fresh.err]).toEqual([0, ""]);
   expect(fresh.out).toContain("! the last sync, 2026-11-02 03:00, failed: No network.\n");
@@ -331,7 +331,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
   expect(await status()).toContain("1 order has a bad date: run `brandapi verify orders --repair`");
   expect(await status()).not.toContain("the last run was");
-  mirror.transaction(() => writeVerifyFinding(mirror, "unrepairable", "orders", run));
+  mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", run));
   expect(await status()).toContain("1 order has a bad date: the API must correct these records");
   mirror.db.close();
 });
@@ -346,7 +346,7 @@ test("status shows denied access together with the findings of an earlier `verif
   };
   end(1, "verified", "2 orders differ");
   const at = end(2, "incomplete", "The plan is too small.");
-  writeAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
+  saveAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
   const problems = async () =>
     (await brandapi(["status", "--db", mirror.path], { clock })).out.match(/^! .*$/gm);
   const found = "! orders: 2 orders differ: run `brandapi verify orders --repair`";
@@ -423,9 +423,9 @@ test("status shows the last backup, the omitted fields and the number of forgott
   expect(plain.out).not.toMatch(/Last backup|Omitted|Forgotten/);
   expect(plain.err).toMatch(/^warning: The key expires at 2026-11-04T06:00:00.000Z \(2 days left\)/);
   mirror.transaction(() => {
-    writeJsonInfo(mirror, "last_backup", { at: "2026-11-02T01:00:00.000Z", path });
-    writeJsonInfo(mirror, "omit", ["title", "intro"]);
-    writeJsonInfo(mirror, "forgotten", ["h1"]);
+    saveJsonInfo(mirror, "last_backup", { at: "2026-11-02T01:00:00.000Z", path });
+    saveJsonInfo(mirror, "omit", ["title", "intro"]);
+    saveJsonInfo(mirror, "forgotten", ["h1"]);
   });
   const kept = `\nLast backup: 2026-11-02 01:00, 5h ago, ${path}\n\nOmitted: title, intro\n\nForgotten: 1 host\n`;
   expect((await status("title,intro")).out).toContain(kept);

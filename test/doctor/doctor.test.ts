@@ -2,7 +2,7 @@ import { closeSync, openSync, symlinkSync, writeFileSync, writeSync } from "node
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { checkFreeSpace } from "../../src/commands/doctor.js";
-import { writeJsonInfo } from "../../src/store/database.js";
+import { saveJsonInfo } from "../../src/store/database.js";
 import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const mirror = await makeMirror(home);
   writeRead(mirror, "orders", [anOrder(1)]);
   const backup = { at: new Date().toISOString(), path: mirror.path };
-  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+  mirror.transaction(() => saveJsonInfo(mirror, "last_backup", backup));
   mirror.db.close();
 });
 
@@ -182,7 +182,7 @@ test.each([
   writeRead(mirror, "orders", [anOrder(1)]);
   const backup = `${mirror.path}-backup`;
   writeFileSync(backup, "");
-  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", { at: "2026-11-01", path: backup }));
+  mirror.transaction(() => saveJsonInfo(mirror, "last_backup", { at: "2026-11-01", path: backup }));
   const page = mirror.selectValue<number>("SELECT rootpage FROM sqlite_master WHERE name = ?", name) ?? 0;
   const start = (page - 1) * Number(mirror.db.pragma("page_size", { simple: true }));
   mirror.db.close();
@@ -230,7 +230,7 @@ test.each([
 ] as const)("doctor exits with code %i if %s", async (exit, _, rules, values, finding) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
-  mirror.transaction(() => writeJsonInfo(mirror, rules, values));
+  mirror.transaction(() => saveJsonInfo(mirror, rules, values));
   mirror.db.close();
   const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });
   expect([code, of("forgotten")]).toMatchObject([exit, finding]);
@@ -301,7 +301,7 @@ test.each([
   const at = "2026-11-01T00:00:00.000Z";
   writeRead(mirror, "orders", [anOrder(1)], { at: hasBackup ? "2026-09-01T00:00:00.000Z" : at });
   const backup = { at, path: mirror.path };
-  if (hasBackup) mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+  if (hasBackup) mirror.transaction(() => saveJsonInfo(mirror, "last_backup", backup));
   mirror.db.close();
   const clock = { now: () => Date.parse(at) + age };
   expect((await doctor({ clock, env: { BRANDAPI_DB: mirror.path } })).of("backup")).toMatchObject({

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import {
   type Bookmark,
+  createBookmark,
   isBookmarkOf,
-  readBookmark,
-  readChangedRows,
-  readRemovedItems,
+  loadChangedRows,
+  loadRemovedItems,
 } from "../../src/export/changed-rows.js";
 import { allTableShapes } from "../../src/query/readable-tables.js";
 import type { TableShape } from "../../src/resources/table-shape.js";
@@ -18,13 +18,13 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const shapeOf = (name: string) => allTableShapes.find((shape) => shape.name === name) as TableShape;
 
 function changesIn(mirror: Mirror, name: string, column: string, after?: Bookmark) {
-  const rows = [...readChangedRows(mirror, shapeOf(name), [column], after)].flat();
+  const rows = [...loadChangedRows(mirror, shapeOf(name), [column], after)].flat();
   return rows.map(({ values, key, position, removedAt }) => [values[0], key, position, removedAt]);
 }
 
 function removedItemsIn(mirror: Mirror, after: Bookmark) {
   const columns = ["title", "position", "order_id"];
-  const rows = [...readRemovedItems(mirror, shapeOf("order_line_items"), columns, after)].flat();
+  const rows = [...loadRemovedItems(mirror, shapeOf("order_line_items"), columns, after)].flat();
   return rows.map(({ values, key, position, removedAt }) => [...values, key, position, removedAt]);
 }
 
@@ -32,12 +32,12 @@ const items = (...titles: string[]): JsonObject => ({ line_items: titles.map((ti
 
 test("a Singer bookmark is accepted only by the mirror that contains the bookmark's sync run, even if that run was still in progress", async () => {
   const mirror = await makeMirror();
-  expect(readBookmark(mirror)).toEqual({ run: null, record_id: 0, version_id: 0 });
+  expect(createBookmark(mirror)).toEqual({ run: null, record_id: 0, version_id: 0 });
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 })], { at: at(2) });
-  expect(readBookmark(mirror)).toEqual({ run: `2 ${at(2)} ${at(2)}`, record_id: 2, version_id: 1 });
+  expect(createBookmark(mirror)).toEqual({ run: `2 ${at(2)} ${at(2)}`, record_id: 2, version_id: 1 });
   const run = insertRun(mirror, "orders", at(3));
-  const bookmark = readBookmark(mirror);
+  const bookmark = createBookmark(mirror);
   expect(bookmark.run).toBe(`3 ${at(3)} `);
   updateRun(mirror, run, { finished_at: at(4), outcome: "done" });
   expect(isBookmarkOf(mirror, bookmark)).toBe(true);
@@ -70,7 +70,7 @@ test("with a bookmark, a Singer export reads only rows that were added, changed 
     { at: at(1) },
   );
   writeRead(mirror, "orders", [anOrder(3, { refund_amount: 1 })], { at: at(2) });
-  const bookmark = readBookmark(mirror);
+  const bookmark = createBookmark(mirror);
   expect(changesIn(mirror, "orders", "id", bookmark)).toEqual([]);
   writeRead(mirror, "orders", [anOrder(1, { refund_amount: 1 }), anOrder(4)], {
     at: at(3),
@@ -86,12 +86,12 @@ test("with a bookmark, a Singer export reads only rows that were added, changed 
 test("after personal data has been redacted, a Singer export reads all rows until it has a newer bookmark", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)], { at: at(1) });
-  const bookmark = readBookmark(mirror);
+  const bookmark = createBookmark(mirror);
   redactMirror(mirror, ["host-1"]);
   expect(changesIn(mirror, "orders", "id", bookmark)).toHaveLength(2);
   writeRead(mirror, "orders", [anOrder(3)], { at: at(2) });
   expect(changesIn(mirror, "orders", "id", bookmark)).toHaveLength(3);
-  expect(changesIn(mirror, "orders", "id", readBookmark(mirror))).toEqual([]);
+  expect(changesIn(mirror, "orders", "id", createBookmark(mirror))).toEqual([]);
 });
 
 test("a Singer export reads list items that existed at the bookmark and have been removed since", async () => {
@@ -99,7 +99,7 @@ test("a Singer export reads list items that existed at the bookmark and have bee
   const read = (day: number, ...orders: JsonObject[]) => writeRead(mirror, "orders", orders, { at: at(day) });
   read(1, anOrder(1, items("a", "b")), anOrder(2, items("c", "d", "e")), anOrder(3, items("f")));
   read(2, anOrder(1, items("a")));
-  const bookmark = readBookmark(mirror);
+  const bookmark = createBookmark(mirror);
   expect(removedItemsIn(mirror, bookmark)).toEqual([]);
   read(3, anOrder(2, items("c", "d", "e", "g")), anOrder(4, items("h", "i")));
   read(4, anOrder(2, items("c")), anOrder(3, { line_items: null }), anOrder(4, items("h")));
@@ -120,8 +120,8 @@ test("a Singer export reads list items that existed at the bookmark and have bee
 test("a Singer export finds no removed list items if the old value was not a list or the table has no lists", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { line_items: { a: 1 } })], { at: at(1) });
-  const bookmark = readBookmark(mirror);
+  const bookmark = createBookmark(mirror);
   writeRead(mirror, "orders", [anOrder(1, items())], { at: at(2) });
   expect(removedItemsIn(mirror, bookmark)).toEqual([]);
-  expect([...readRemovedItems(mirror, shapeOf("orders"), ["id"], bookmark)]).toEqual([]);
+  expect([...loadRemovedItems(mirror, shapeOf("orders"), ["id"], bookmark)]).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
 import { brandFolder } from "../../src/export/delta/log-files.js";
 import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Mirror } from "../../src/store/database.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -30,7 +30,7 @@ async function makeMachine(...brands: string[]) {
   const mirrors = new Map<string, Mirror>();
   for (const [index, brand] of brands.entries()) {
     const mirror = await makeMirror(home, `${brand}.sqlite`);
-    mirror.transaction(() => writeInfo(mirror, "brand_id", brand));
+    mirror.transaction(() => saveInfo(mirror, "brand_id", brand));
     writeRead(mirror, "orders", ordersOf(index + 1), { whole: true });
     afterFile(() => mirror.db.close());
     mirrors.set(brand, mirror);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
 import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, testDeps } from "../support/program.js";
@@ -15,7 +15,7 @@ const versionName = (version: number) => String(version).padStart(20, "0");
 async function makeTable() {
   const home = makeHome();
   const mirror = await makeMirror(home);
-  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
+  mirror.transaction(() => saveInfo(mirror, "brand_id", "fern"));
   afterFile(() => mirror.db.close());
   const folder = join(home, "lake");
   const table = join(folder, "orders");

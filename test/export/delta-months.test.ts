@@ -8,7 +8,7 @@ import { readLogVersion } from "../../src/export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Row } from "../../src/query/open-rows.js";
 import { type ReadableColumn, resolveTable } from "../../src/query/readable-tables.js";
-import { type Mirror, writeInfo } from "../../src/store/database.js";
+import { type Mirror, saveInfo } from "../../src/store/database.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -67,8 +67,8 @@ test("a Delta version of a view is verified only if all of the view's resources 
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
   mirror.transaction(() => {
-    writeInfo(mirror, "brand_id", "fern");
-    writeInfo(mirror, "brand_name", "Fern & Co.");
+    saveInfo(mirror, "brand_id", "fern");
+    saveInfo(mirror, "brand_name", "Fern & Co.");
   });
   writeRead(mirror, "orders", [anOrder(1)], { at: at(2) });
   expect(stateOf("orders")).toEqual({ brand: "fern", run: 1, verified: true, through: at(2) });

@@ -15,7 +15,7 @@ import { exportDeltaTable } from "../../src/export/delta/export-table.js";
 import { commitVersion, filesOfBrand, readDeltaLog } from "../../src/export/delta/log.js";
 import type { Action as DeltaAction } from "../../src/export/delta/log-files.js";
 import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -33,7 +33,7 @@ const orders = [0, 1, 2, 30, 31].map((n) =>
 async function makeDeltaFolder() {
   const home = makeHome();
   const mirror = await makeMirror(home);
-  mirror.transaction(() => writeInfo(mirror, "brand_id", "fern"));
+  mirror.transaction(() => saveInfo(mirror, "brand_id", "fern"));
   writeRead(mirror, "orders", orders, { whole: true });
   afterFile(() => mirror.db.close());
   const folder = join(home, "lake");
@@ -391,7 +391,7 @@ test("a Delta table has no duplicate or outdated rows after the mirror has been 
   expect((await restored(backup)).err).toContain("nothing has changed");
 
   const replaced = await makeMirror(makeHome());
-  replaced.transaction(() => writeInfo(replaced, "brand_id", "fern"));
+  replaced.transaction(() => saveInfo(replaced, "brand_id", "fern"));
   writeRead(replaced, "orders", [...orders].reverse().slice(0, 4), {
     at: "2026-11-05T00:00:00.000Z",
     whole: true,

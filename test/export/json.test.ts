@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readJsonObjects } from "../../src/export/json.js";
+import { encodeObjects } from "../../src/export/json.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
@@ -109,7 +109,7 @@ test.each(values.map(([value, type, json]) => [String(value), type, json, value]
   (_, type, json, value) => {
     const columns = [{ name: 'a"b', type, about: "" }];
     const source = { name: "t", columns, batches: () => [[[value]]] };
-    expect([...readJsonObjects(source)]).toEqual([[`{"a\\"b":${json}}`]]);
+    expect([...encodeObjects(source)]).toEqual([[`{"a\\"b":${json}}`]]);
   },
 );
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { readSingerState, singerSchema, singerValue } from "../../src/export/singer.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -370,7 +370,7 @@ test.each([
 
 test("a Singer export sends the ID of each host, even if the profile omits the `host` field", async () => {
   const mirror = await makeMirror();
-  mirror.transaction(() => writeInfo(mirror, "omit", '["host"]'));
+  mirror.transaction(() => saveInfo(mirror, "omit", '["host"]'));
   writeRead(mirror, "recommendations", [{ host: { id: "h" }, products: [] }]);
   mirror.db.close();
   const { out } = await brandapi(["export", "recommendations", "--singer", "--db", mirror.path]);

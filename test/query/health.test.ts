@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { findOldestSuccess, readHealth } from "../../src/query/health.js";
+import { findOldestSuccess, loadHealth } from "../../src/query/health.js";
 import { resources } from "../../src/resources/registry.js";
-import { withCoveredRange, writeCoverage, writeFaultySlices } from "../../src/store/coverage.js";
+import { saveCoverage, saveFaultySlices, withCoveredRange } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
-import { writeAccessDenial, writeFailedCommand, writeVerifyFinding } from "../../src/store/known-problems.js";
+import { saveAccessDenial, saveFailedCommand, saveVerifyFinding } from "../../src/store/known-problems.js";
 import { insertRun, type RunRow, updateRun } from "../../src/store/runs.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
@@ -18,7 +18,7 @@ const denial = { at: hoursAgo(1), error: "402: The plan does not include this re
 function health(mirror: Mirror, names: string, options: { maxAge?: number; isLocked?: boolean } = {}) {
   const chosen = names.split(" ").flatMap((name) => resources.find((one) => one.name === name) ?? []);
   const maxAgeMs = options.maxAge === undefined ? null : options.maxAge * hour;
-  return readHealth(mirror, chosen, { now, maxAgeMs, runningCommand: options.isLocked ? running : null });
+  return loadHealth(mirror, chosen, { now, maxAgeMs, runningCommand: options.isLocked ? running : null });
 }
 
 function healthOf(mirror: Mirror, name: string, options?: { maxAge?: number; isLocked?: boolean }) {
@@ -89,7 +89,7 @@ test("a resource to which the API denies access is reported as stale, or as neve
   writeRead(mirror, "orders", [], { at: hoursAgo(9) });
   for (const name of ["orders", "roster"]) {
     addRun(mirror, name, 1, { outcome: "skipped" });
-    writeAccessDenial(mirror, name, denial);
+    saveAccessDenial(mirror, name, denial);
   }
   addRun(mirror, "gifts", 1, { outcome: "skipped" });
   expect(health(mirror, "orders roster gifts", { maxAge: 26 })).toMatchObject({
@@ -106,7 +106,7 @@ test.each([
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: hoursAgo(1) });
   const failed = { command: "sync", at: hoursAgo(0), error: "failed", hint: null, isRefused };
-  writeFailedCommand(mirror, failed);
+  saveFailedCommand(mirror, failed);
   const found = health(mirror, "orders", { maxAge: 26 });
   expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
 });
@@ -141,9 +141,9 @@ test("status merges adjacent date ranges, and reports a gap for unread dates but
   const start = { coverage: [], faultySlices: [] };
   const { coverage } = ranges.reduce<Parameters<typeof withCoveredRange>[0]>(withCoveredRange, start);
   mirror.transaction(() => {
-    writeCoverage(mirror, "orders", coverage);
+    saveCoverage(mirror, "orders", coverage);
     const faulty = { ...range("2026-05-01", "2026-06-01", 1), recordIds: [2], fault: "an unreadable date" };
-    writeFaultySlices(mirror, "orders", [faulty]);
+    saveFaultySlices(mirror, "orders", [faulty]);
   });
   expect(healthOf(mirror, "orders")).toMatchObject({
     rows: 1,
@@ -177,7 +177,7 @@ test("status describes a problem that `verify` found as repairable unless only t
   const error = "1 record has an unreadable date";
   const runId = addRun(mirror, "orders", 2, { outcome: "verified", error });
   expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: true });
-  mirror.transaction(() => writeVerifyFinding(mirror, "unrepairable", "orders", runId));
+  mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", runId));
   expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: false });
 
   const differences = [{ table: "orders", missing: 1, changed: 0, extra: 0 }];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listTableDescriptions, readTableDescription } from "../../src/query/table-descriptions.js";
+import { listTableDescriptions, loadTableDescription } from "../../src/query/table-descriptions.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const mirror = await makeMirror();
@@ -27,13 +27,13 @@ test.each([
   ["table", "changes", 1, 1, "kind", { type: "text", about: "" }],
 ])("the description of the %s `%s` states that %d of %d rows have a value in `%s`", (...row) => {
   const [kind, name, rows_with_value, rows, column, facts] = row;
-  const description = readTableDescription(mirror, name);
+  const description = loadTableDescription(mirror, name);
   expect(description).toMatchObject({ name, kind, rows });
   expect(description.columns.find((one) => one.name === column)).toMatchObject({ rows_with_value, ...facts });
 });
 
 test("if a table has never been read, its description contains neither a row count nor value counts", () => {
-  const description = readTableDescription(mirror, "roster");
+  const description = loadTableDescription(mirror, "roster");
   expect(description).toMatchObject({ name: "roster", kind: "table", rows: null });
   expect(description.columns.find(({ name }) => name === "status")?.rows_with_value).toBeUndefined();
 });
@@ -44,5 +44,5 @@ test.each([
   ["order_line_items", "WHERE o.is_cancelled IS NOT 1"],
   ["roster", "SELECT * FROM roster LIMIT 5"],
 ])("the example query for `%s` contains `%s`", (name, text) => {
-  expect(readTableDescription(mirror, name, "nothing").example).toContain(text);
+  expect(loadTableDescription(mirror, name, "nothing").example).toContain(text);
 });

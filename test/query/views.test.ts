@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resolveTable } from "../../src/query/readable-tables.js";
-import { readTableDescription } from "../../src/query/table-descriptions.js";
+import { loadTableDescription } from "../../src/query/table-descriptions.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror, openMirrorForReading } from "../../src/store/open.js";
 import { views } from "../../src/views/all-views.js";
@@ -63,7 +63,7 @@ test("each view's example query selects from the view and runs in any SQLite cli
   const mirror = await filled();
   const plain = new Sqlite(mirror.path, { readonly: true });
   for (const { name, date } of views) {
-    const { example } = readTableDescription(mirror, name);
+    const { example } = loadTableDescription(mirror, name);
     expect(example).toMatch(new RegExp(`\\b${name}\\b`));
     expect(() => plain.prepare(example).all()).not.toThrow();
     if (date) expect(resolveTable(mirror, name).columns.map((column) => column.name)).toContain(date);

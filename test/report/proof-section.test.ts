@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createProofSection, describeProof, isProven, readProof } from "../../src/report/proof-section.js";
-import { withCoveredRange, writeCoverage } from "../../src/store/coverage.js";
+import { createProofSection, describeProof, isProven, loadProof } from "../../src/report/proof-section.js";
+import { saveCoverage, withCoveredRange } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
-import { writeVerifyFinding } from "../../src/store/known-problems.js";
+import { saveVerifyFinding } from "../../src/store/known-problems.js";
 import { insertRun, type RunOutcome, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
@@ -123,31 +123,31 @@ test.each(
   async (outcome, _error, _description, error, reported) => {
     const mirror = await syncedMirror();
     addRun(mirror, outcome, error === undefined ? {} : { error });
-    expect(readProof(mirror, null).error).toBe(reported);
+    expect(loadProof(mirror, null).error).toBe(reported);
     addRun(mirror, "verified", { verified: true });
-    expect(readProof(mirror, null).error).toBeNull();
+    expect(loadProof(mirror, null).error).toBeNull();
   },
 );
 
 test("a sync that is still running does not make the report's orders unproven", async () => {
   const mirror = await syncedMirror();
   addRun(mirror, "running");
-  expect(readProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
+  expect(loadProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
 test("if there are gaps in the dates that were read, the report describes only orders between the last gap and the end of the last proven run as proven", async () => {
   const mirror = await makeMirror();
-  expect(readProof(mirror, null).verified).toBeNull();
+  expect(loadProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
     const range = { from: Date.parse(from), to: Date.parse(to), requestedAt: Date.parse(to), runId: 1 };
     const dates = new SyncState(mirror, "orders").dates();
-    mirror.transaction(() => writeCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
+    mirror.transaction(() => saveCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
   };
   cover("2026-05-01", "2026-11-02T06:00:00.000Z");
   writeRead(mirror, "orders", [], { at: "2026-11-02T05:00:00.000Z" });
   cover("2026-01-01", "2026-03-01");
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T06:00:00.000Z" });
-  const proof = readProof(mirror, null);
+  const proof = loadProof(mirror, null);
   expect(proof).toMatchObject({
     verified: {
       at: "2026-11-02T06:00:00.000Z",
@@ -163,7 +163,7 @@ test("if there are gaps in the dates that were read, the report describes only o
   writeRead(mirror, "orders", [], { at: "2026-11-02T09:00:00.000Z", whole: true });
   const last = insertRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
   updateRun(mirror, last, { verified: false });
-  expect(readProof(mirror, null).verified).toEqual({
+  expect(loadProof(mirror, null).verified).toEqual({
     at: "2026-11-02T08:05:00.000Z",
     by: "verify",
     through: "2026-02-01T00:00:00.000Z",
@@ -173,7 +173,7 @@ test("if there are gaps in the dates that were read, the report describes only o
 
 test("if all dates were read, the report describes all orders up to the last proven run as proven", async () => {
   const through = "2026-11-02T06:00:00.000Z";
-  expect(readProof(await syncedMirror(), null).verified).toEqual({
+  expect(loadProof(await syncedMirror(), null).verified).toEqual({
     at: through,
     by: "sync",
     through,
@@ -184,16 +184,16 @@ test("if all dates were read, the report describes all orders up to the last pro
 test("if `verify` finds unread orders, the report describes its orders as unproven only if no earlier run matched the API", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "verified", { error: "1 order has not been read" });
-    mirror.transaction(() => writeVerifyFinding(mirror, "unread_only", "orders", run));
+    mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));
     return mirror;
   };
-  const unverified = readProof(findUnread(await makeMirror()), null);
+  const unverified = loadProof(findUnread(await makeMirror()), null);
   expect(unverified).toMatchObject({ verified: null, error: "1 order has not been read" });
   const mirror = findUnread(await syncedMirror());
-  expect(readProof(mirror, null)).toMatchObject({ error: null, unread_found_at: "2026-11-02T08:00:00.000Z" });
+  expect(loadProof(mirror, null)).toMatchObject({ error: null, unread_found_at: "2026-11-02T08:00:00.000Z" });
   saveTableCheck(mirror, "orders", [{ table: "orders", missing: 1, changed: 0, extra: 0 }], "2026-11-02");
-  expect(readProof(mirror, null).error).toContain("tables differ");
+  expect(loadProof(mirror, null).error).toContain("tables differ");
   saveTableCheck(mirror, "orders", [], "2026-11-02");
   addRun(mirror, "failed", { error: "The API is away." });
-  expect(readProof(mirror, null)).toMatchObject({ error: "The API is away." });
+  expect(loadProof(mirror, null)).toMatchObject({ error: "The API is away." });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Chart, KeyFigures, ReportDocument, ReportTable } from "../../src/report/document.js";
 import { createReport } from "../../src/report/sales-report.js";
-import { writeCoverage } from "../../src/store/coverage.js";
+import { saveCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { orderAt } from "../support/records.js";
@@ -224,7 +224,7 @@ test("the report's monthly table has at most 13 months, and compares complete mo
 test("the report does not compare a month with the same month of the previous year if the earlier month was only partially read", async () => {
   const mirror = await makeMirror();
   const range = { from: Date.parse("2025-11-02"), to: Date.parse("2026-12-15"), requestedAt: 0, runId: 1 };
-  mirror.transaction(() => writeCoverage(mirror, "orders", [range]));
+  mirror.transaction(() => saveCoverage(mirror, "orders", [range]));
   const orders = [order("a", "2025-11-05", 100), order("b", "2026-11-05", 100)];
   writeRead(mirror, "orders", orders, { at: "2026-12-15T00:00:00.000Z" });
   const [table] = blocksOf(reportOf(mirror, "2026-11-01", "2026-11-30"), "months", "table");

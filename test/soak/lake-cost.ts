@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readDeltaLog } from "../../src/export/delta/log.js";
 import { createBrand } from "../../src/sandbox/brand.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
@@ -98,7 +98,7 @@ async function createMachine(
   for (const [index, path] of paths.entries()) {
     copyFileSync(template, path);
     const copy = await openMirror(path);
-    copy.transaction(() => writeInfo(copy, "brand_id", `brand-${index}`));
+    copy.transaction(() => saveInfo(copy, "brand_id", `brand-${index}`));
     copy.db.close();
   }
   const profiles = Object.fromEntries(

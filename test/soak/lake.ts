@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readDeltaLog } from "../../src/export/delta/log.js";
 import { createBrand } from "../../src/sandbox/brand.js";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { writeRead } from "../support/mirror.js";
@@ -146,7 +146,7 @@ async function createBrands(
 
 async function writeMirror({ id, orders, path }: LakeBrand, at: string): Promise<void> {
   const mirror = await openMirror(path);
-  mirror.transaction(() => writeInfo(mirror, "brand_id", id));
+  mirror.transaction(() => saveInfo(mirror, "brand_id", id));
   writeRead(mirror, "orders", orders, { at, whole: true });
   mirror.db.close();
 }

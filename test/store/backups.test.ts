@@ -10,10 +10,10 @@ import {
   findLastBackup,
   isBackupName,
   lastBackupHint,
-  readOrigin,
+  loadOrigin,
   replaceMirror,
 } from "../../src/store/backups.js";
-import { writeInfo, writeJsonInfo } from "../../src/store/database.js";
+import { saveInfo, saveJsonInfo } from "../../src/store/database.js";
 import { createFolder } from "../../src/util/files.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -34,7 +34,7 @@ test("findLastBackup returns the backup recorded in the mirror only if that file
   const mirror = await makeMirror();
   expect(findLastBackup(mirror)).toBeNull();
   const backup = { at: "2026-11-01T04:00:00.000Z", path: join(makeHome(), "elsewhere.sqlite") };
-  mirror.transaction(() => writeJsonInfo(mirror, "last_backup", backup));
+  mirror.transaction(() => saveJsonInfo(mirror, "last_backup", backup));
   expect(findLastBackup(mirror)).toBeNull();
   writeFileSync(backup.path, "");
   expect(findLastBackup(mirror)).toEqual(backup);
@@ -119,11 +119,11 @@ test("explainCopyError returns null for a busy mirror and for an error that SQLi
 
 test("a mirror's origin consists of the brand and the time of the first read, so later reads do not change the origin", async () => {
   const mirror = await makeMirror();
-  mirror.transaction(() => writeInfo(mirror, "brand_id", "b1"));
-  expect(readOrigin(mirror)).toBeNull();
+  mirror.transaction(() => saveInfo(mirror, "brand_id", "b1"));
+  expect(loadOrigin(mirror)).toBeNull();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "orders", [anOrder(2)], { at: "2026-11-02T00:00:00.000Z" });
-  expect(readOrigin(mirror)).toBe("b1 2026-11-01T00:00:00.000Z");
+  expect(loadOrigin(mirror)).toBe("b1 2026-11-01T00:00:00.000Z");
 });
 
 test("replacing a mirror keeps the old file and the log under a different name, unless that name is taken", () => {

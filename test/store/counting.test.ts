@@ -9,8 +9,8 @@ import {
   findMirroredDate,
   findNthDate,
   isUndated,
-  readCurrentIds,
-  readCurrentKeys,
+  loadCurrentIds,
+  loadCurrentKeys,
 } from "../../src/store/records.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
@@ -102,11 +102,11 @@ test("the functions that look up dates, IDs and record keys ignore removed recor
     null,
   ]);
   expect([1, 3, 5, 99].map((id) => isUndated(mirror, id))).toEqual([false, true, false, false]);
-  expect([never, range].map((dates) => readCurrentKeys(mirror, "orders", dates).sort())).toEqual([
+  expect([never, range].map((dates) => loadCurrentKeys(mirror, "orders", dates).sort())).toEqual([
     ["o1", "o2", "o3", "o6"],
     ["o1", "o6"],
   ]);
-  expect(readCurrentIds(mirror, "orders", range).sort()).toEqual([1, 6]);
+  expect(loadCurrentIds(mirror, "orders", range).sort()).toEqual([1, 6]);
   const nth = (dates: typeof range, n: number) => findNthDate(mirror, "orders", dates, n);
   expect([0, 1, 2, 3].map((n) => nth(never, n))).toEqual([...[1, 2.5, 3].map((n) => first + n * day), null]);
   expect([nth(range, 0), nth({ ...range, to: range.from }, 0)]).toEqual([first + 2.5 * day, null]);

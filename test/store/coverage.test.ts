@@ -3,14 +3,14 @@ import { orders } from "../../src/resources/orders.js";
 import {
   copyCoverageToRun,
   findLastReadAt,
-  readConfirmedCoverage,
-  readCoverage,
-  readFaultySlices,
+  loadConfirmedCoverage,
+  loadCoverage,
+  loadFaultySlices,
   type SyncedDates,
+  saveCoverage,
+  saveFaultySlices,
   withCoveredRange,
   withFaultySlice,
-  writeCoverage,
-  writeFaultySlices,
 } from "../../src/store/coverage.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
@@ -36,7 +36,7 @@ test("adjacent date ranges from the same run are merged, and replace earlier rea
     { from: 4_001, to: 4_999, requestedAt: 80_000, runId: 2 },
   ];
   expect(state.coverage()).toEqual(expected);
-  expect(readCoverage(mirror, orders.name)).toEqual(expected);
+  expect(loadCoverage(mirror, orders.name)).toEqual(expected);
   expect([1_500, 3_999.5, 4_000].map((date) => state.isCovered(date))).toEqual([true, true, false]);
   expect(mirror.selectRows("SELECT * FROM run_coverage WHERE run_id = 2")).toEqual([
     { run_id: 2, from_at: "1970-01-01T00:00:01.000Z", to_at: "1970-01-01T00:00:03.999Z" },
@@ -104,13 +104,13 @@ test("writing a resource's coverage and faulty date ranges replaces all earlier 
     { ...open, ...faulty },
   ];
   mirror.transaction(() => {
-    for (const coverage of [[open], [open, covered]]) writeCoverage(mirror, "orders", coverage);
-    for (const slices of [[slice], [slice]]) writeFaultySlices(mirror, "orders", slices);
-    writeCoverage(mirror, "content", []);
-    writeFaultySlices(mirror, "content", []);
+    for (const coverage of [[open], [open, covered]]) saveCoverage(mirror, "orders", coverage);
+    for (const slices of [[slice], [slice]]) saveFaultySlices(mirror, "orders", slices);
+    saveCoverage(mirror, "content", []);
+    saveFaultySlices(mirror, "content", []);
   });
-  expect(readCoverage(mirror, "orders")).toEqual([open, covered]);
-  expect(readFaultySlices(mirror, "orders")).toEqual([slice]);
+  expect(loadCoverage(mirror, "orders")).toEqual([open, covered]);
+  expect(loadFaultySlices(mirror, "orders")).toEqual([slice]);
 });
 
 test("dates count as confirmed if the run that read them found equal counts, or completed without comparing counts", async () => {
@@ -131,8 +131,8 @@ test("dates count as confirmed if the run that read them found equal counts, or 
     return id;
   });
   const coverage = ids.map((runId, n) => ({ from: n * 1_000, to: n * 1_000 + 999, requestedAt: 0, runId }));
-  mirror.transaction(() => writeCoverage(mirror, "orders", coverage));
-  const confirmed = readConfirmedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
+  mirror.transaction(() => saveCoverage(mirror, "orders", coverage));
+  const confirmed = loadConfirmedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
 });
 

@@ -7,15 +7,15 @@ import {
   connect,
   deleteInfo,
   findDamage,
+  loadInfo,
+  loadJsonInfo,
   type Mirror,
-  readInfo,
-  readJsonInfo,
+  saveInfo,
+  saveJsonInfo,
   truncateLog,
   withMirror,
   withReadTransaction,
   withWriteTransaction,
-  writeInfo,
-  writeJsonInfo,
 } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { makeHome } from "../support/home.js";
@@ -35,18 +35,18 @@ function changeSchema({ db }: Mirror, name: string, before: string, after: strin
 
 test("a value in `mirror_info` can be written, replaced, deleted and, if it is valid JSON, read as JSON", async () => {
   const mirror = await makeMirror();
-  expect([readInfo(mirror, "brand_id"), readJsonInfo(mirror, "omit")]).toEqual([null, null]);
+  expect([loadInfo(mirror, "brand_id"), loadJsonInfo(mirror, "omit")]).toEqual([null, null]);
   mirror.transaction(() => {
-    for (const value of ["a", "b"]) writeInfo(mirror, "brand_id", value);
-    writeJsonInfo(mirror, "omit", ["x"]);
+    for (const value of ["a", "b"]) saveInfo(mirror, "brand_id", value);
+    saveJsonInfo(mirror, "omit", ["x"]);
   });
-  expect([readInfo(mirror, "brand_id"), readJsonInfo(mirror, "omit")]).toEqual(["b", ["x"]]);
-  expect(() => readJsonInfo(mirror, "brand_id")).toThrow("damaged (`brand_id` in `mirror_info` is not JSON)");
+  expect([loadInfo(mirror, "brand_id"), loadJsonInfo(mirror, "omit")]).toEqual(["b", ["x"]]);
+  expect(() => loadJsonInfo(mirror, "brand_id")).toThrow("damaged (`brand_id` in `mirror_info` is not JSON)");
   mirror.transaction(() => {
     deleteInfo(mirror, "brand_id");
-    writeJsonInfo(mirror, "omit", null);
+    saveJsonInfo(mirror, "omit", null);
   });
-  expect([readInfo(mirror, "brand_id"), readInfo(mirror, "omit")]).toEqual([null, null]);
+  expect([loadInfo(mirror, "brand_id"), loadInfo(mirror, "omit")]).toEqual([null, null]);
 });
 
 test("the same SQL statement can return a value, a row or all rows", async () => {
@@ -68,7 +68,7 @@ test("a transaction blocks other writers from the start, and is committed only a
   const add = async () => {
     await Promise.resolve();
     expect(write).toThrow("locked");
-    writeInfo(mirror, "brand_id", "b");
+    saveInfo(mirror, "brand_id", "b");
     expect(count()).toBe(0);
   };
   const fail = async () => await add().then(() => Promise.reject(new Error("enough")));
@@ -127,14 +127,14 @@ test("the mirror file is checked for damage once a day", async () => {
   check(today);
   changeSchema(mirror, "records", "list_json TEXT", "list_json TEXT NOT NULL");
   check(today);
-  expect(readInfo(mirror, "checked_on")).toBe("2026-11-20");
+  expect(loadInfo(mirror, "checked_on")).toBe("2026-11-20");
   expect(findDamage(mirror)).toBe("NULL value in records.list_json");
   for (const [now, complete] of [
     [today, true],
     [tomorrow, false],
   ] as const)
     expect(() => check(now, complete)).toThrow(MirrorUnusable);
-  expect(readInfo(mirror, "checked_on")).toBe("2026-11-20");
+  expect(loadInfo(mirror, "checked_on")).toBe("2026-11-20");
 });
 
 test("only the full damage check compares the indexes with the tables", async () => {

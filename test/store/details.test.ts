@@ -9,10 +9,10 @@ import {
   apiIdOrNull,
   createRecordComparison,
   isCurrentRecord,
-  readCurrentRecords,
-  readDetailIds,
+  loadCurrentRecords,
+  loadDetailIds,
 } from "../../src/store/records.js";
-import { insertRun, readRun, updateRun } from "../../src/store/runs.js";
+import { insertRun, loadRun, updateRun } from "../../src/store/runs.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
@@ -33,13 +33,13 @@ async function campaigns() {
     mirror.transaction(() =>
       isDetail ? store.writeDetails(value, requestedAt) : store.write([value], { requestedAt }),
     );
-    const { rows_new: added, rows_changed: changed } = readRun(mirror, runId);
+    const { rows_new: added, rows_changed: changed } = loadRun(mirror, runId);
     return { added, changed };
   }
   return { mirror, write };
 }
 
-const present = (mirror: Mirror) => [...readCurrentRecords(mirror, "opportunities")];
+const present = (mirror: Mirror) => [...loadCurrentRecords(mirror, "opportunities")];
 const changes = (mirror: Mirror) =>
   rows(mirror, "SELECT field, old, new, last_seen_unchanged_at AS since FROM changes ORDER BY change_id");
 
@@ -122,7 +122,7 @@ test("if the list stops returning a field, the field is removed from the record,
   expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
 });
 
-test("readCurrentRecords omits removed records and, if a suffix is given, records whose key does not end with the suffix", async () => {
+test("loadCurrentRecords omits removed records and, if a suffix is given, records whose key does not end with the suffix", async () => {
   const mirror = await makeMirror();
   writeRecords(
     mirror,
@@ -132,7 +132,7 @@ test("readCurrentRecords omits removed records and, if a suffix is given, record
   writeRecords(mirror, surveyResults, [{ id: "e/x" }]);
   mirror.db.exec("UPDATE records SET removed_at = '2026' WHERE key = 'd/x'");
   const keys = (suffix?: string) =>
-    [...readCurrentRecords(mirror, "opportunities", suffix)].map(({ key }) => key);
+    [...loadCurrentRecords(mirror, "opportunities", suffix)].map(({ key }) => key);
   expect([keys(), keys("/x")]).toEqual([
     ["c", "b/x", "a/x"],
     ["b/x", "a/x"],
@@ -156,13 +156,13 @@ test.each([
   expect(apiIdOrNull(resource, value)).toBe(expected);
 });
 
-test("readDetailIds groups the current survey results by survey", async () => {
+test("loadDetailIds groups the current survey results by survey", async () => {
   const mirror = await makeMirror();
   const results = { s1: [{ id: "a" }, { id: "b" }], s2: [{ id: "c" }, { id: "d" }] };
   for (const [survey_id, records] of Object.entries(results))
     writeRecords(mirror, surveyResults, records, { parameters: { survey_id } });
   mirror.db.exec("UPDATE records SET removed_at = '2026' WHERE key = 'd'");
-  expect(readDetailIds(mirror, "survey-results", "survey_id")).toEqual(
+  expect(loadDetailIds(mirror, "survey-results", "survey_id")).toEqual(
     new Map([
       ["s1", [1, 2]],
       ["s2", [3]],

@@ -3,16 +3,16 @@ import { recommendations } from "../../src/resources/recommendations.js";
 import { listTableShapes } from "../../src/resources/table-shape.js";
 import { gifts, surveyResults } from "../../src/resources/undocumented.js";
 import type { Mirror } from "../../src/store/database.js";
-import { readColumns } from "../../src/store/discovered-columns.js";
+import { loadColumns } from "../../src/store/discovered-columns.js";
 import { createTables, Projection } from "../../src/store/projection.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
-import { readUnexpectedColumns } from "../../src/store/schema-issues.js";
+import { loadUnexpectedColumns } from "../../src/store/schema-issues.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { rows, write } from "./record-mirror.js";
 
 const giftColumns = (mirror: Mirror) =>
-  readColumns(mirror, listTableShapes(gifts)[0] ?? expect.fail()).map(({ name }) => name);
+  loadColumns(mirror, listTableShapes(gifts)[0] ?? expect.fail()).map(({ name }) => name);
 const long = "n".repeat(70);
 
 test.each<[string, JsonObject, string[]]>([
@@ -157,8 +157,8 @@ test("a declared column keeps its type, even if a record contains a boolean", as
     { id: null, title: "P", live: null },
   ]);
   const [, shape = expect.fail()] = listTableShapes(recommendations);
-  expect(readColumns(mirror, shape).map(({ name }) => name)).toEqual(["host_id", "id", "title", "live"]);
-  expect(readUnexpectedColumns(mirror, "recommendations")).toMatchObject([
+  expect(loadColumns(mirror, shape).map(({ name }) => name)).toEqual(["host_id", "id", "title", "live"]);
+  expect(loadUnexpectedColumns(mirror, "recommendations")).toMatchObject([
     { column: "title", found: "boolean" },
   ]);
 });

@@ -3,8 +3,8 @@ import { content } from "../../src/resources/content.js";
 import { orders } from "../../src/resources/orders.js";
 import { recommendations } from "../../src/resources/recommendations.js";
 import { roster } from "../../src/resources/roster.js";
-import { type Mirror, writeJsonInfo } from "../../src/store/database.js";
-import { HostNames, readHosts, rebuildHostNames } from "../../src/store/host-names.js";
+import { type Mirror, saveJsonInfo } from "../../src/store/database.js";
+import { HostNames, loadHosts, rebuildHostNames } from "../../src/store/host-names.js";
 import { openMirror } from "../../src/store/open.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -62,7 +62,7 @@ test.each<[string, JsonObject]>([
 
 test("a host's display name is not stored if last names are omitted", async () => {
   const mirror = await makeMirror();
-  mirror.transaction(() => writeJsonInfo(mirror, "omit", ["last_name"]));
+  mirror.transaction(() => saveJsonInfo(mirror, "omit", ["last_name"]));
   write(mirror, content, [
     { source: "upload", id: "f", host: { id: "h1", username: "ada", name: "Ada Lace" } },
   ]);
@@ -122,7 +122,7 @@ test("opening a mirror rebuilds the host names only if they were derived by a di
   expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
-test("readHosts returns every host in current and earlier record versions, each with the current handle and the newest name first", async () => {
+test("loadHosts returns every host in current and earlier record versions, each with the current handle and the newest name first", async () => {
   const mirror = await makeMirror();
   const host = (username: string, first_name: string | null) => ({
     id: "h1",
@@ -144,7 +144,7 @@ test("readHosts returns every host in current and earlier record versions, each 
   write(mirror, recommendations, [
     { host: { id: "h2", name: "Bo" }, products: [{ host_id: "h3", host_username: "cy" }] },
   ]);
-  expect(readHosts(mirror).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
+  expect(loadHosts(mirror).sort((a, b) => a.id.localeCompare(b.id))).toEqual([
     { id: "7", handles: [], name: null },
     { id: "h1", handles: ["current", "second", "first"], name: "Ada" },
     { id: "h2", handles: [], name: "Bo" },

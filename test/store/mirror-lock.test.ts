@@ -8,7 +8,7 @@ import {
   findRunningCommand,
   lockMirror,
   type StoredProgress,
-  writeProgress,
+  saveProgress,
 } from "../../src/store/mirror-lock.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
@@ -54,7 +54,7 @@ test.each([
 ])("the error for a locked mirror names the running command and %s", async (_, wait, hint) => {
   const mirror = await makeMirror();
   const lock = await lockMirror(mirror.path, { wait: false, clock, signal });
-  writeProgress(mirror, progress);
+  saveProgress(mirror, progress);
   const error = await lockMirror(mirror.path, { ...(wait === false && { wait }), clock, signal }).catch(
     (e) => e,
   );

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeInfo } from "../../src/store/database.js";
+import { saveInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
-import { checkOwner, type OwnerBrand, readOwner, writeOwner } from "../../src/store/owner.js";
+import { checkOwner, loadOwner, type OwnerBrand, saveOwner } from "../../src/store/owner.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror } from "../support/mirror.js";
 
@@ -36,11 +36,11 @@ test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
 
 test("if a mirror stores its brand's ID but not the name, the ID is used as the name", async () => {
   const mirror = await makeMirror();
-  expect(readOwner(mirror)).toBeNull();
-  mirror.transaction(() => writeInfo(mirror, "brand_id", "a"));
-  expect(readOwner(mirror)).toEqual({ id: "a", name: "a" });
-  writeOwner(mirror, acme);
-  expect(readOwner(mirror)).toEqual(acme);
+  expect(loadOwner(mirror)).toBeNull();
+  mirror.transaction(() => saveInfo(mirror, "brand_id", "a"));
+  expect(loadOwner(mirror)).toEqual({ id: "a", name: "a" });
+  saveOwner(mirror, acme);
+  expect(loadOwner(mirror)).toEqual(acme);
 });
 
 test("a command with the API key of a different brand neither creates nor changes the mirror", async () => {
@@ -56,6 +56,6 @@ test("a command with the API key of a different brand neither creates nor change
     "mirror belongs",
   );
   const mirror = await openMirror(path);
-  expect(readOwner(mirror)).toEqual(renamed);
+  expect(loadOwner(mirror)).toEqual(renamed);
   mirror.db.close();
 });

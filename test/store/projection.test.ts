@@ -4,7 +4,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import { numberAsText, readUnexpectedColumns } from "../../src/store/schema-issues.js";
+import { loadUnexpectedColumns, numberAsText } from "../../src/store/schema-issues.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
 import { order, rows, write } from "./record-mirror.js";
@@ -144,7 +144,7 @@ test.each<[string, string, Json, object[], string[]]>([
   expect(rows(mirror, select)).toEqual(expected.map((row) => ({ ...row, ...added })));
   const rowIds = mirror.selectValues("SELECT row_id FROM order_line_items");
   expect(rowIds).toEqual(expected.map((row) => 2 ** 20 + (row as { position: number }).position));
-  expect(readUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
+  expect(loadUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
 });
 
 test("a changed record with fewer line items replaces its own child rows, but not those of other records", async () => {

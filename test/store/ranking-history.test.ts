@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { analyticsHosts } from "../../src/resources/analytics-hosts.js";
-import { writeJsonInfo } from "../../src/store/database.js";
+import { saveJsonInfo } from "../../src/store/database.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
 import type { Json } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
@@ -75,7 +75,7 @@ test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
 ])("the ranking history %s", async (_, list, item, names) => {
   const mirror = await makeMirror();
   mirror.transaction(() => {
-    writeJsonInfo(mirror, list, [item]);
+    saveJsonInfo(mirror, list, [item]);
     saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), [row("a", 5), row("b", 4)]);
   });
   const select = "SELECT host_id, host_username, clicks FROM analytics_hosts_snapshots ORDER BY host_id";

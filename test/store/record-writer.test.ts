@@ -5,7 +5,7 @@ import { orders } from "../../src/resources/orders.js";
 import type { Resource } from "../../src/resources/resource.js";
 import { gifts } from "../../src/resources/undocumented.js";
 import { RecordWriter, type WriteOptions, type WrittenRecords } from "../../src/store/record-writer.js";
-import { insertRun, readRun } from "../../src/store/runs.js";
+import { insertRun, loadRun } from "../../src/store/runs.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
@@ -22,7 +22,7 @@ async function writing(resource: Resource) {
   const write = (records: readonly Json[], options: Partial<WriteOptions> = {}): WrittenRecords =>
     mirror.transaction(() => writer.write(records, { requestedAt: requestedAt(1), ...options }));
   const counts = () => {
-    const { rows_changed, rows_new, rows_removed } = readRun(mirror, runId);
+    const { rows_changed, rows_new, rows_removed } = loadRun(mirror, runId);
     return [rows_new, rows_changed, rows_removed];
   };
   return { mirror, writer, write, counts };

@@ -3,13 +3,13 @@ import { opportunities } from "../../src/resources/opportunities.js";
 import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { gifts } from "../../src/resources/undocumented.js";
-import { writeCoverage } from "../../src/store/coverage.js";
+import { saveCoverage } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { rebuildTables } from "../../src/store/rebuild.js";
 import { diffRecords } from "../../src/store/record-diff.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
-import { insertRun, readRun } from "../../src/store/runs.js";
-import { readUnexpectedColumns } from "../../src/store/schema-issues.js";
+import { insertRun, loadRun } from "../../src/store/runs.js";
+import { loadUnexpectedColumns } from "../../src/store/schema-issues.js";
 import type { Json } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
@@ -195,7 +195,7 @@ test("a new URL signature is stored in the record and the table row, but not rec
   const runId = insertRun(mirror, "opportunities", "2026-11-02T00:00:00.000Z");
   const store = new RecordWriter(mirror, opportunities, { runId, reporter: silentReporter });
   mirror.transaction(() => store.write([campaign(2)], { requestedAt: Date.parse("2026-11-02") }));
-  expect(readRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
+  expect(loadRun(mirror, runId)).toMatchObject({ rows_new: 0, rows_changed: 0 });
   expect(rows(mirror, "SELECT json, since_at FROM records")).toEqual([
     { json: JSON.stringify(campaign(2)), since_at: "2026-11-01T00:00:00.000Z" },
   ]);
@@ -280,11 +280,11 @@ test("storing a value of an unexpected type increases the column's count of unex
     { table: "orders", column: "host", found: "string", records: 2 },
     { table: "orders", column: "total_amount", found: "number as text", records: 2 },
   ];
-  expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
+  expect(loadUnexpectedColumns(mirror, "orders")).toEqual(found);
   rebuildTables(mirror, [orders]);
-  expect(readUnexpectedColumns(mirror, "orders")).toEqual(found);
+  expect(loadUnexpectedColumns(mirror, "orders")).toEqual(found);
   write(mirror, orders, [odd("o1"), order("o2")]);
-  expect(readUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
+  expect(loadUnexpectedColumns(mirror, "orders").map(({ records }) => records)).toEqual([1, 1]);
 });
 
 test("at most 100 new fields are reported for a documented resource, and none for an undocumented one", async () => {
@@ -335,7 +335,7 @@ test("if a record's date changes, the time span of the change starts at the last
     requestedAt: Date.parse(at(2)),
     runId: 1,
   };
-  mirror.transaction(() => writeCoverage(mirror, "orders", [recent]));
+  mirror.transaction(() => saveCoverage(mirror, "orders", [recent]));
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));
   const value = order("o1", { order_date: "2026-09-05T00:00:00Z", refund_amount: 5 });
   mirror.transaction(() => store.write([value], { requestedAt: Date.parse(at(3)) }));

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { opportunities } from "../../src/resources/opportunities.js";
-import { closeMirror, connect, type Mirror, writeInfo, writeJsonInfo } from "../../src/store/database.js";
+import { closeMirror, connect, type Mirror, saveInfo, saveJsonInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import {
   findUnredacted,
+  loadRedactedAfterRun,
   mustBeScrubbed,
   omitFields,
-  readRedactedAfterRun,
   redactMirror,
   scrubFile,
 } from "../../src/store/redact-mirror.js";
@@ -17,10 +17,10 @@ import {
   createRedactor,
   createRestorer,
   isImpliedBy,
+  loadRedactionRules,
   omitsHostNames,
-  readRedactionRules,
 } from "../../src/store/redaction-rules.js";
-import { readNewestRunId } from "../../src/store/runs.js";
+import { loadNewestRunId } from "../../src/store/runs.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { rows, unrecordedRun } from "./record-mirror.js";
@@ -28,7 +28,7 @@ import { rows, unrecordedRun } from "./record-mirror.js";
 async function withRules(rules: { omit?: string[]; forgotten?: string[]; no_longer_omitted?: string[] }) {
   const mirror = await makeMirror();
   mirror.transaction(() => {
-    for (const [name, list] of Object.entries(rules)) writeJsonInfo(mirror, name as "omit", list);
+    for (const [name, list] of Object.entries(rules)) saveJsonInfo(mirror, name as "omit", list);
   });
   return mirror;
 }
@@ -223,15 +223,15 @@ test("forgetting a host removes the host's data from records, earlier versions, 
     { host_id: "host-2", host_username: "name-2" },
   ]);
   expect(mirror.selectValues("SELECT DISTINCT list_json FROM records")).toEqual([null]);
-  expect([findUnredacted(mirror), readRedactedAfterRun(mirror)]).toEqual([[], readNewestRunId(mirror)]);
+  expect([findUnredacted(mirror), loadRedactedAfterRun(mirror)]).toEqual([[], loadNewestRunId(mirror)]);
   expect(redactMirror(mirror, ["host-3", "host-1"])).toMatchObject({ total: 1, counts: { orders: 1 } });
   expect(loggedFields(mirror)).toEqual(["host_username", "total_amount"]);
-  expect(readRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
+  expect(loadRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
 });
 
 test("a search for data that must be removed finds a stored record with the name of a forgotten host", async () => {
   const mirror = await withHosts();
-  mirror.transaction(() => writeJsonInfo(mirror, "forgotten", ["host-1"]));
+  mirror.transaction(() => saveJsonInfo(mirror, "forgotten", ["host-1"]));
   expect(findUnredacted(mirror)).toEqual([{ id: 1, resource: "orders", key: "order-1" }]);
 });
 
@@ -269,11 +269,11 @@ test("omitting a field removes the field from a campaign's stored list item, eve
 test("if a profile's omitted fields change, the mirror stores which fields are no longer omitted", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
-  expect([omitFields(mirror, []), readRedactedAfterRun(mirror)]).toEqual([null, null]);
+  expect([omitFields(mirror, []), loadRedactedAfterRun(mirror)]).toEqual([null, null]);
   const change = (...omit: string[]) => {
     const result = omitFields(mirror, omit);
     expect(omitFields(mirror, omit)).toBeNull();
-    const { noLongerOmitted } = readRedactionRules(mirror);
+    const { noLongerOmitted } = loadRedactionRules(mirror);
     return [result?.total, result?.noLongerOmitted, noLongerOmitted];
   };
   expect(change("host.first_name")).toEqual([1, [], []]);
@@ -282,12 +282,12 @@ test("if a profile's omitted fields change, the mirror stores which fields are n
   expect(change("currency", "title")).toEqual([1, ["first_name"], ["first_name"]]);
   expect(change("title")).toEqual([0, ["currency"], ["first_name", "currency"]]);
   expect(change("currency")).toEqual([0, ["title"], ["first_name", "title"]]);
-  const before = readRedactedAfterRun(mirror);
+  const before = loadRedactedAfterRun(mirror);
   writeRead(mirror, "orders", []);
   expect(redactMirror(mirror, ["host-9"]).total).toBe(0);
-  expect(readRedactionRules(mirror).omit).toEqual(["currency"]);
+  expect(loadRedactionRules(mirror).omit).toEqual(["currency"]);
   // Nothing was removed, so earlier exports remain valid and the file is not rewritten.
-  expect([readRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
+  expect([loadRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
 });
 
 test("redacted data stays in the mirror file until the file is rewritten while no other program is reading it", async () => {
@@ -311,7 +311,7 @@ test("redacted data stays in the mirror file until the file is rewritten while n
 
 test("if the disk is full, a later run removes redacted data from the mirror file, but any other error is thrown", async () => {
   const mirror = await makeMirror();
-  mirror.transaction(() => writeInfo(mirror, "to_scrub", "1"));
+  mirror.transaction(() => saveInfo(mirror, "to_scrub", "1"));
   const failWith = (code: string) => {
     mirror.db.exec = () => {
       throw Object.assign(new Error("reason"), { code });

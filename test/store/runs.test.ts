@@ -7,7 +7,7 @@ import {
   describeRunningCommand,
   findRunningCommand,
   lockMirror,
-  writeProgress,
+  saveProgress,
 } from "../../src/store/mirror-lock.js";
 import {
   addReadRows,
@@ -24,13 +24,13 @@ import {
   hasDoneSync,
   insertRun,
   isCompletedVerify,
+  loadFinishedUntil,
+  loadFirstReadAt,
+  loadFirstReadEnd,
+  loadNewestRunId,
+  loadRun,
   type RunOutcome,
   type RunRow,
-  readFinishedUntil,
-  readFirstReadAt,
-  readFirstReadEnd,
-  readNewestRunId,
-  readRun,
   updateRun,
 } from "../../src/store/runs.js";
 import { makeMirror } from "../support/mirror.js";
@@ -58,14 +58,14 @@ test("the next run of a resource marks a killed run as stopped, and keeps the ki
   insertRun(mirror, "orders", at(3));
   const row = mirror.db.prepare("SELECT * FROM sync_runs WHERE run_id = ?").get(killed);
   expect(row).toMatchObject({ outcome: "stopped", error: "killed", rows_read: 100 });
-  expect(readRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
+  expect(loadRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
 });
 
 test("each response adds to a run's row counts, but replaces the run's request counts", async () => {
   const mirror = await makeMirror();
-  expect(readNewestRunId(mirror)).toBe(0);
+  expect(loadNewestRunId(mirror)).toBe(0);
   const [runId, other] = [insertRun(mirror, "orders", at(1)), insertRun(mirror, "roster", at(1))];
-  expect(readRun(mirror, runId)).toEqual({ ...createRunRow("orders", at(1)), run_id: runId });
+  expect(loadRun(mirror, runId)).toEqual({ ...createRunRow("orders", at(1)), run_id: runId });
   mirror.transaction(() => {
     addReadRows(mirror, runId, { rows: 2, requests: 3, retries: 1 });
     addReadRows(mirror, runId, { rows: 5, requests: 7, retries: 2 });
@@ -75,10 +75,10 @@ test("each response adds to a run's row counts, but replaces the run's request c
     updateRun(mirror, runId, { api_total: 9 });
   });
   const written = { rows_new: 11, rows_changed: 22, rows_removed: 7 };
-  expect(readRun(mirror, runId)).toMatchObject({ rows_read: 7, requests: 7, retries: 2, ...written });
-  expect(readRun(mirror, other)).toEqual({ ...createRunRow("roster", at(1)), run_id: other });
-  expect(readNewestRunId(mirror)).toBe(other);
-  expect(() => readRun(mirror, 99)).toThrow("no run 99");
+  expect(loadRun(mirror, runId)).toMatchObject({ rows_read: 7, requests: 7, retries: 2, ...written });
+  expect(loadRun(mirror, other)).toEqual({ ...createRunRow("roster", at(1)), run_id: other });
+  expect(loadNewestRunId(mirror)).toBe(other);
+  expect(() => loadRun(mirror, 99)).toThrow("no run 99");
 });
 
 test("findLastRun returns the latest sync, or a later verify that found a difference", async () => {
@@ -124,23 +124,23 @@ test("findLastFinishedRun returns the last run that compared counts, and the row
   run(mirror, 5, { outcome: "incomplete", error: "no access", until: at(5), rows_read: 5 });
   run(mirror, 6, { outcome: "stopped", until: at(6), rows_read: 7 });
   expect(findLastFinishedRun(mirror, "orders")?.run_id).toBe(incomplete);
-  expect([readFinishedUntil(mirror, "orders"), readFinishedUntil(mirror, "roster")]).toEqual([
+  expect([loadFinishedUntil(mirror, "orders"), loadFinishedUntil(mirror, "roster")]).toEqual([
     Date.parse(at(3)),
     null,
   ]);
   expect(["orders", "roster", "gifts"].map((name) => countInterruptedRows(mirror, name))).toEqual([12, 4, 0]);
   run(mirror, 7, { outcome: "done", until: at(7), rows_read: 1 });
-  expect(readFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
+  expect(loadFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
 });
 
 test("a mirror's first read is the earliest run that read records, and a killed run counts as ended at its start", async () => {
   const mirror = await makeMirror();
-  expect([readFirstReadAt(mirror), readFirstReadEnd(mirror, null)]).toEqual([null, null]);
+  expect([loadFirstReadAt(mirror), loadFirstReadEnd(mirror, null)]).toEqual([null, null]);
   run(mirror, 1, { outcome: "done", rows_read: 0 });
   run(mirror, 3, { outcome: "done", rows_read: 3, finished_at: at(5) });
   run(mirror, 4, { outcome: "stopped", rows_read: 3, finished_at: null }, "roster");
-  expect(readFirstReadAt(mirror)).toBe(at(3));
-  expect([null, "orders", "gifts"].map((name) => readFirstReadEnd(mirror, name))).toEqual([
+  expect(loadFirstReadAt(mirror)).toBe(at(3));
+  expect([null, "orders", "gifts"].map((name) => loadFirstReadEnd(mirror, name))).toEqual([
     at(4),
     at(5),
     null,
@@ -211,7 +211,7 @@ test("another process can read the current run's progress, but not an earlier ru
     requests_left: 5,
     at: at(4),
   };
-  writeProgress(mirror, progress);
+  saveProgress(mirror, progress);
   expect(await findRunningCommand(mirror.path)).toBeNull();
   const signal = new AbortController().signal;
   const lock = await lockMirror(mirror.path, {
@@ -220,7 +220,7 @@ test("another process can read the current run's progress, but not an earlier ru
     signal,
   });
   expect(await findRunningCommand(mirror.path)).toEqual({ started_at: at(5), progress: null });
-  writeProgress(mirror, { ...progress, at: at(5) });
+  saveProgress(mirror, { ...progress, at: at(5) });
   const current = await findRunningCommand(mirror.path);
   expect(current && describeRunningCommand(current, now + 120_000)).toMatch(
     /^since 2026-11-20 05:00.*2m.*orders, 2 of 3, 4 requests, about 5/,

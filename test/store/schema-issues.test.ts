@@ -12,7 +12,7 @@ import {
   addNotice,
   describeUnexpectedColumn,
   describeUnexpectedValues,
-  readUnexpectedColumns,
+  loadUnexpectedColumns,
 } from "../../src/store/schema-issues.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeMirror } from "../support/mirror.js";
@@ -95,7 +95,7 @@ test("a value of an unexpected type is no longer counted once its record is corr
   const odd = { total_amount: "1", currency: 5, host: [] };
   write(mirror, orders, [order("o1", odd), order("o2", odd), order("o3", { host: null })]);
   const counts = () =>
-    readUnexpectedColumns(mirror, "orders").map(({ column, records }) => `${column}: ${records}`);
+    loadUnexpectedColumns(mirror, "orders").map(({ column, records }) => `${column}: ${records}`);
   expect(counts()).toEqual(["currency: 2", "host: 2", "total_amount: 2"]);
   expect(describeUnexpectedValues(mirror, "orders")).toBe(
     "orders: unexpected types in 2 records: 2 numbers in orders.currency (null in the column), 2 lists in orders.host (null in the column), 2 text numbers in orders.total_amount (read as numbers); JSON exports contain the original values",
@@ -143,7 +143,7 @@ test("a column's unexpected values are counted by type, and a rebuild of the tab
   write(mirror, roster, [{ relationship_id: 7 }]);
   const found = () =>
     [orders, roster].flatMap(({ name }) =>
-      readUnexpectedColumns(mirror, name).map((one) => [one.found, one.records]),
+      loadUnexpectedColumns(mirror, name).map((one) => [one.found, one.records]),
     );
   expect(found()).toEqual([
     ["array", 1],

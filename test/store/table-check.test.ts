@@ -10,7 +10,7 @@ import { rebuildTables } from "../../src/store/rebuild.js";
 import {
   compareTables,
   describeDifference,
-  readTableCheck,
+  loadTableCheck,
   saveTableCheck,
   type TableDifference,
 } from "../../src/store/table-check.js";
@@ -260,7 +260,7 @@ test("the differences that a table check finds stay stored until a later check f
   const at = "2026-11-01T00:00:00.000Z";
   const check = saveTableCheck(mirror, "orders", differences, at);
   const error = "tables differ from the records (orders: 1 row extra; order_line_items: 1 row extra)";
-  expect([check, readTableCheck(mirror, "orders"), readTableCheck(mirror, "roster")]).toEqual([
+  expect([check, loadTableCheck(mirror, "orders"), loadTableCheck(mirror, "roster")]).toEqual([
     { at, error },
     { at, error },
     null,
@@ -269,5 +269,5 @@ test("the differences that a table check finds stay stored until a later check f
     "(orders: 1 row extra)",
   );
   expect(saveTableCheck(mirror, "orders", [], at)).toBeNull();
-  expect(readTableCheck(mirror, "orders")).toBeNull();
+  expect(loadTableCheck(mirror, "orders")).toBeNull();
 });

@@ -2,12 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allResources } from "../../src/resources/registry.js";
 import type { Resource } from "../../src/resources/resource.js";
-import {
-  copyCoverageToRun,
-  readCoverage,
-  withCoveredRange,
-  writeCoverage,
-} from "../../src/store/coverage.js";
+import { copyCoverageToRun, loadCoverage, saveCoverage, withCoveredRange } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
@@ -81,7 +76,7 @@ export function writeRead(
   const { at = "2026-11-01T00:00:00.000Z", remove = [], whole = false, ...response } = options;
   const requestedAt = Date.parse(at);
   const runId = insertRun(mirror, resource.name, at);
-  const coverage = readCoverage(mirror, resource.name);
+  const coverage = loadCoverage(mirror, resource.name);
   const writer = new RecordWriter(mirror, resource, { runId, reporter: silentReporter });
   const selectId = mirror.db.prepare("SELECT record_id FROM records WHERE resource = ? AND key = ?").pluck();
   mirror.transaction(() => {
@@ -99,8 +94,8 @@ export function writeRead(
     });
     const range = { from: Number.NEGATIVE_INFINITY, to: requestedAt, requestedAt, runId };
     if (whole)
-      writeCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
-    copyCoverageToRun(mirror, runId, readCoverage(mirror, resource.name));
+      saveCoverage(mirror, resource.name, withCoveredRange({ coverage, faultySlices: [] }, range).coverage);
+    copyCoverageToRun(mirror, runId, loadCoverage(mirror, resource.name));
   });
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { orders } from "../../src/resources/orders.js";
 import { SyncState } from "../../src/store/sync-state.js";
 import { groupDays } from "../../src/sync/daily-totals.js";
-import { type PlanState, planDated, readPlanState, subtractWindow } from "../../src/sync/plan.js";
+import { loadPlanState, type PlanState, planDated, subtractWindow } from "../../src/sync/plan.js";
 import type { DatedSession, RequestedDates } from "../../src/sync/session.js";
 import { allTime, utcDay } from "../../src/util/time-ranges.js";
 import { minTimestampMs } from "../../src/util/timestamps.js";
@@ -171,7 +171,7 @@ test("if an earlier run no longer found some records, sync plans to re-read thei
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>
-    readPlanState({ mirror, resource: orders, state } as unknown as DatedSession).missingDates;
+    loadPlanState({ mirror, resource: orders, state } as unknown as DatedSession).missingDates;
   writeRead(mirror, "orders", [orderAt("a", 10.5 * day), orderAt("b", "soon"), orderAt("c", 20 * day)]);
   mirror.transaction(() => state.missing.add([{ id: 1, lastReadAt: null }]));
   expect(missingDates()).toEqual([days(10, 11)]);

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/deps.js";
 import { type FailureScope, Forbidden } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
-import { readAccessDenial } from "../../src/store/known-problems.js";
+import { loadAccessDenial } from "../../src/store/known-problems.js";
 import { createRunRow, findLastRun } from "../../src/store/runs.js";
 import { formatRunLine } from "../../src/sync/run-line.js";
 import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/session.js";
@@ -48,7 +48,7 @@ describe("a run's row in `sync_runs`", () => {
     const end = (failureScope: FailureScope) => {
       const error = new Forbidden("denied", { failureScope });
       endRun(startRun(sessionOf(mirror), orders, task), { outcome: "failed", error });
-      return readAccessDenial(mirror, "orders")?.error;
+      return loadAccessDenial(mirror, "orders")?.error;
     };
     expect([end("command"), end("resource")]).toEqual([undefined, "denied"]);
   });

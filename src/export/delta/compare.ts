@@ -43,7 +43,7 @@ export interface DeltaComparison {
  */
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<DeltaComparison> {
   checkBrand(source, log);
-  const oldFields = readFields(log);
+  const oldFields = parseFields(log);
   // Other brands' files keep their column types, and their values may not fit into a narrower type.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
@@ -100,7 +100,7 @@ function createField(name: string, type: string): DeltaField {
   return { name, type, nullable: true, metadata: {} };
 }
 
-function readFields({ metaData }: DeltaLog): DeltaField[] {
+function parseFields({ metaData }: DeltaLog): DeltaField[] {
   const { fields = [] } = parseJson<{ fields: DeltaField[] }>(metaData?.schemaString ?? "") ?? {};
   return fields;
 }

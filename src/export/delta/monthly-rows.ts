@@ -1,8 +1,8 @@
-import { type Row, readRows } from "../../query/open-rows.js";
+import { loadRows, type Row } from "../../query/open-rows.js";
 import { type ReadableColumn, type ReadableTable, shapesReadBy } from "../../query/readable-tables.js";
 import { syncingResource } from "../../resources/registry.js";
 import type { Mirror } from "../../store/database.js";
-import { readOwner } from "../../store/owner.js";
+import { loadOwner } from "../../store/owner.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
 import { quote } from "../../store/table-sql.js";
 
@@ -15,7 +15,7 @@ export interface MonthlyRows {
   manyBrands: boolean;
   mirrorState: MirrorState;
   /**
-   * Reads the rows for one month, or for all months if `month` is omitted. `""` selects the rows without a month. The
+   * Yields the rows for one month, or for all months if `month` is omitted. `""` selects the rows without a month. The
    * last value in each row is its month in UTC.
    */
   batches(month?: string): Iterable<Row[]>;
@@ -59,19 +59,19 @@ export function openMonthlyRows(
     columns,
     partitionColumns,
     manyBrands,
-    mirrorState: readMirrorState(mirror, name),
+    mirrorState: loadMirrorState(mirror, name),
     batches(month) {
       const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
-      return readRows({ mirror, table, where }, values);
+      return loadRows({ mirror, table, where }, values);
     },
   };
 }
 
-function readMirrorState(mirror: Mirror, table: string): MirrorState {
+function loadMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = shapesReadBy(table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
   const runId = Math.max(0, ...runs.map(({ run_id }) => run_id));
   const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
-  return { brand: readOwner(mirror)?.id ?? null, run: runId, verified, through };
+  return { brand: loadOwner(mirror)?.id ?? null, run: runId, verified, through };
 }
