@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api/client.js";
 import { platformFolder } from "../config/folders.js";
 import { requireCredentials } from "../config/missing-credentials.js";
-import { commandFor, type GlobalFlags, type Settings } from "../config/settings.js";
+import type { GlobalFlags, Settings } from "../config/settings.js";
 import type { Deps } from "../deps.js";
 import { UnexpectedResponse } from "../errors.js";
 import { pluralize } from "../util/format-text.js";
@@ -138,16 +138,11 @@ export function daysUntil(expiresAt: string | null, now: number): number | null 
   return expiryMs === undefined ? null : Math.floor((expiryMs - now) / dayMs);
 }
 
-export function warnBeforeExpiry(
-  expiresAt: string | null,
-  now: number,
-  profile: string,
-  warn: Reporter["warn"],
-): void {
+export function warnBeforeExpiry(expiresAt: string | null, now: number, warn: Reporter["warn"]): void {
   const days = daysUntil(expiresAt, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${expiresAt} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`${commandFor("login", profile)}\`.`,
+    `The key expires at ${expiresAt} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`brandapi login\`.`,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { CommandLine, Deps } from "../deps.js";
 import { BrandapiError, type ExitCode, UsageError } from "../errors.js";
 import { explainSqliteError } from "../store/sqlite-errors.js";
-import { quoteShellWord } from "../util/format-text.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { explainSystemError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
+import { addMirrorFlags } from "./mirror-flags.js";
 
 /**
  * Prints an error to stderr and, with `--json`, also to stdout. Control characters are escaped, and keys are redacted.
@@ -15,19 +15,19 @@ import { escapeLines, printJson } from "../util/terminal.js";
 export function reportError(
   error: unknown,
   { argv, db, json, verbose, profile: givenProfile }: CommandLine,
-  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "apiKeys">,
+  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "env" | "apiKeys">,
   profile?: string,
 ): ExitCode {
   // Print the reason for the abort, which is more useful to users than the AbortError itself.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const explained = asBrandapiError(isCutShort ? deps.signal.reason : error);
   const { code } = explained;
-  const { apiKeys } = deps;
+  const { apiKeys, env } = deps;
   const clean = (text: string) =>
     hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(explained.message);
   const mirrorFlags = { profile: givenProfile ?? profile, db };
-  const hint = explained.hint && hideKeys(addMirrorFlags(clean(explained.hint), mirrorFlags), apiKeys);
+  const hint = explained.hint && hideKeys(addMirrorFlags(clean(explained.hint), mirrorFlags, env), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const profilePrefix = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${profilePrefix}${escapeLines(message)}\n`);
@@ -51,29 +51,6 @@ export function asBrandapiError(error: unknown): BrandapiError {
       cause: error,
     })
   );
-}
-
-/** Commands that use neither a profile nor the mirror. */
-const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
-
-/** The flags that select the mirror. */
-export type MirrorFlags = Partial<Pick<CommandLine, "profile" | "db">>;
-
-/**
- * Adds `--profile` and `--db` from the current command line to the commands in a message, except to commands that
- * already have them. Code that creates a message can therefore omit these flags. A profile that was selected with
- * BRANDAPI_PROFILE is not added. Messages that need it use `commandFor`.
- */
-export function addMirrorFlags(text: string, { profile, db }: MirrorFlags): string {
-  return text.replace(/`brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
-    if (independentCommands.includes(name) || command.includes("--help")) return command;
-    let completed = command;
-    if (profile !== undefined && !command.includes("--profile"))
-      completed += ` --profile ${quoteShellWord(profile)}`;
-    if (db !== undefined && !command.includes("--db") && name !== "login")
-      completed += ` --db ${quoteShellWord(db)}`;
-    return completed;
-  });
 }
 
 function collectStacks(error: unknown): string[] {

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/client.js";
 import { configPath } from "../config/folders.js";
-import { commandFor, type GlobalFlags, type Settings } from "../config/settings.js";
+import type { GlobalFlags, Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
 import { noteMisspelledVariables } from "../config/variables.js";
 import type { Deps } from "../deps.js";
@@ -197,7 +197,7 @@ async function withApi<T>(
  */
 async function checkApiIdentity(
   api: ApiClient,
-  { deps, settings }: MirrorCommand,
+  { deps }: MirrorCommand,
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await requestIdentity(api);
@@ -206,7 +206,7 @@ async function checkApiIdentity(
     throw new ConfigurationError(identity.clockWarning, {
       hint: "set the clock, then run the same command again",
     });
-  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), settings.profile, warn);
+  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), warn);
   return identity;
 }
 
@@ -267,9 +267,7 @@ function applyOmit(
   const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
   reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
   if (noLongerOmitted.length === 0) return;
-  const next = flags.full
-    ? ""
-    : `. Run \`${commandFor("sync --full", profile)}\` to store it for older records too`;
+  const next = flags.full ? "" : ". Run `brandapi sync --full` to store it for older records too";
   // Print a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
     `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,

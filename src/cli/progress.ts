@@ -13,7 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
-import { addMirrorFlags, type MirrorFlags } from "./error-output.js";
+import { addMirrorFlags, type MirrorFlags } from "./mirror-flags.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -227,8 +227,7 @@ export class TerminalReporter implements Reporter {
   readonly warn = (text: string): void => {
     if (this.#warned.has(text)) return;
     this.#warned.add(text);
-    const warning = this.#clean(addMirrorFlags(text, this.#options));
-    this.#line.print(`${this.#style.yellow("warning:")} ${warning}`);
+    this.#line.print(`${this.#style.yellow("warning:")} ${this.#clean(text)}`);
   };
 
   readonly detail = (text: string): void => {
@@ -285,7 +284,8 @@ export class TerminalReporter implements Reporter {
   }
 
   #clean(text: string): string {
-    return escapeLines(hideKeys(text, this.#deps.apiKeys));
+    const { apiKeys, env } = this.#deps;
+    return escapeLines(hideKeys(addMirrorFlags(text, this.#options, env), apiKeys));
   }
 
   #notify(): void {

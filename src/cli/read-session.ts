@@ -11,7 +11,7 @@ import { TerminalReporter } from "./progress.js";
 /** The open mirror and the output settings of a read-only command. */
 export interface ReadSession {
   deps: Deps;
-  /** Flags from the command line that `addMirrorFlags` adds to suggested commands. */
+  /** The flags from the command line. */
   flags: GlobalFlags;
   mirror: Mirror;
   reporter: TerminalReporter;

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type Command, Option } from "commander";
-import { addMirrorFlags } from "../cli/error-output.js";
 import { parseCount, parsedOption } from "../cli/flags.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { withReadSession } from "../cli/read-session.js";
@@ -213,11 +212,11 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
       replaceMirror(copyPath, mirrorPath, replacedPath);
     };
     await deps.runGracefully(replace, `the mirror has been restored from ${from}`);
-    if (keptPath) {
-      const undo = `brandapi backup --restore ${quoteShellWord(keptPath)}`;
-      reporter.note(addMirrorFlags(`The previous mirror has been kept. To undo, run \`${undo}\`.`, flags));
-    }
-    reporter.note(addMirrorFlags("Next: run `brandapi sync` to read newer data.", flags));
+    if (keptPath)
+      reporter.note(
+        `The previous mirror has been kept. To undo, run \`brandapi backup --restore ${quoteShellWord(keptPath)}\`.`,
+      );
+    reporter.note("Next: run `brandapi sync` to read newer data.");
     return { db: mirrorPath, restored: from, kept: keptPath, text: `${mirrorPath}: restored from ${from}` };
   } finally {
     lock.release();

@@ -5,7 +5,7 @@ import { checkPingUrl } from "../cli/ping.js";
 import { TerminalReporter } from "../cli/progress.js";
 import { expandPath, platformFolder } from "../config/folders.js";
 import { describeMissingCredentials } from "../config/missing-credentials.js";
-import { commandFor, type GlobalFlags, readSettings } from "../config/settings.js";
+import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
 import { ConfigurationError } from "../errors.js";
 import { resources } from "../resources/registry.js";
@@ -92,10 +92,9 @@ function chooseMinute(text: string): number {
 function readProfileName(flags: GlobalFlags, deps: Deps, warn: (text: string) => void) {
   const { BRANDAPI_KEY, ...env } = deps.env;
   const { baseUrl, key, profile } = readSettings(flags, { ...deps, env });
-  const login = commandFor("login", profile);
   if (baseUrl === undefined || key === undefined)
     warn(
-      `The profile \`${profile}\` has no ${describeMissingCredentials({ baseUrl, key })}, and cron does not see your shell's environment. Run \`${login}\`.`,
+      `The profile \`${profile}\` has no ${describeMissingCredentials({ baseUrl, key })}, and cron does not see your shell's environment. Run \`brandapi login\`.`,
     );
   return profile;
 }

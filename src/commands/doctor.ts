@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
-import { addMirrorFlags, asBrandapiError } from "../cli/error-output.js";
+import { asBrandapiError } from "../cli/error-output.js";
 import { explainMirrorError } from "../cli/mirror-errors.js";
+import { addMirrorFlags } from "../cli/mirror-flags.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
@@ -99,7 +100,7 @@ function printFinding(
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? finding.message : finding.text, apiKeys);
-  const hint = finding.hint ? hideKeys(addMirrorFlags(finding.hint, { profile, db }), apiKeys) : null;
+  const hint = finding.hint ? hideKeys(addMirrorFlags(finding.hint, { profile, db }, env), apiKeys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
   const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];

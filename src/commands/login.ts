@@ -8,7 +8,7 @@ import { openPrompt } from "../cli/prompt.js";
 import { parseBaseUrl, parseKey } from "../config/credentials.js";
 import { configPath } from "../config/folders.js";
 import { type ApiCredentials, requireCredentials } from "../config/missing-credentials.js";
-import { commandFor, type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
+import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { mirrorPath, type Profile, readProfiles, writeProfiles } from "../config/stored-profiles.js";
 import { brandEnv } from "../config/variables.js";
 import type { Context, Deps } from "../deps.js";
@@ -95,7 +95,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(describeOmitChange(settings.omit, omit));
-  reporter.note(`Stored in ${configPath(deps)}. Next: \`${commandFor("sync", profile)}\`.`);
+  reporter.note(`Stored in ${configPath(deps)}. Next: \`brandapi sync\`.`);
 }
 
 /**
@@ -139,7 +139,7 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
   const key = flags.keyFile === undefined ? undefined : settings.key;
   if (baseUrl !== undefined && key !== undefined) return { baseUrl, key };
   if (!deps.stdin.isTTY) {
-    if (baseUrl !== undefined) return { baseUrl, key: await readPipedKey(flags, profile, deps) };
+    if (baseUrl !== undefined) return { baseUrl, key: await readPipedKey(flags, deps) };
     throw new ConfigurationError("No base URL was specified.", {
       hint: "add `--base-url https://…/api/brand/v1`, with your platform's address",
     });
@@ -156,12 +156,12 @@ async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps
 }
 
 /** @throws ConfigurationError if stdin is empty or contains no valid key */
-async function readPipedKey({ baseUrl }: LoginFlags, profile: string, deps: Deps): Promise<string> {
+async function readPipedKey({ baseUrl }: LoginFlags, deps: Deps): Promise<string> {
   const text = await readStream(addAbortSignal(deps.signal, deps.stdin), "stdin");
   if (text.trim() !== "") return parseKey(text, "stdin");
-  const login = commandFor("login", profile) + (baseUrl ? ` --base-url ${quoteShellWord(baseUrl)}` : "");
+  const login = `brandapi login${baseUrl ? ` --base-url ${quoteShellWord(baseUrl)}` : ""} --key-stdin`;
   throw new ConfigurationError("The key from stdin is empty.", {
-    hint: `pipe the key in, as in \`pass show brandapi | ${login} --key-stdin\``,
+    hint: `pipe the key in, as in \`pass show brandapi | ${login}\``,
   });
 }
 

@@ -77,7 +77,7 @@ async function printStatus(
     const { fields, text } = loadFooter(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...fields });
     else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));
-    warnBeforeExpiry(keyExpiresAt, now, settings.profile, warn);
+    warnBeforeExpiry(keyExpiresAt, now, warn);
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;

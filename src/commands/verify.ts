@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { addMirrorFlags } from "../cli/error-output.js";
 import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
+import { addMirrorFlags } from "../cli/mirror-flags.js";
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -121,7 +121,8 @@ async function verifyResources(
   if (withProblems.length > 0) throw createProblemsError(withProblems, repair);
 }
 
-function printVerification(result: VerificationResult, flags: VerifyFlags, { stdout }: Deps): void {
+function printVerification(result: VerificationResult, flags: VerifyFlags, deps: Deps): void {
+  const { stdout } = deps;
   const { json, evidence } = flags;
   const { parts, problems, collectEvidence, resource, state, ...printed } = result;
   const numbers = evidence ? collectEvidence?.() : undefined;
@@ -140,10 +141,7 @@ function printVerification(result: VerificationResult, flags: VerifyFlags, { std
       found,
       evidence: numbers,
     } satisfies PrintedResult);
-  } else
-    stdout.write(
-      formatResult(result, flags, terminalWidth(stdout)) + (numbers ? formatEvidence(numbers) : ""),
-    );
+  } else stdout.write(formatResult(result, flags, deps) + (numbers ? formatEvidence(numbers) : ""));
 }
 
 function createProblemsError(results: readonly VerificationResult[], wasRepaired: boolean): Incomplete {
@@ -161,7 +159,7 @@ function createProblemsError(results: readonly VerificationResult[], wasRepaired
 }
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */
-function formatResult(result: VerificationResult, flags: GlobalFlags, width: number | undefined): string {
+function formatResult(result: VerificationResult, flags: GlobalFlags, { env, stdout }: Deps): string {
   const { api_total: apiTotal, mirror_total: mirrorTotal, repaired, parts, resource, tables } = result;
   const isCounted = apiTotal !== null && mirrorTotal !== null;
   const totals = isCounted
@@ -171,7 +169,7 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, width: num
   if (repaired) {
     const { rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
-    const command = addMirrorFlags(`\`brandapi changes ${resource} --run ${run_id}\``, flags);
+    const command = addMirrorFlags(`\`brandapi changes ${resource} --run ${run_id}\``, flags, env);
     lines.push(`  repaired: ${rows}: ${command}`);
   }
   for (const { first, part, state, why, read_at } of groupParts(parts)) {
@@ -181,7 +179,7 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, width: num
   }
   if (result.future) lines.push(`  not due yet: ${describeFuture(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  return `${lines.map((line) => wrapIndented(line, width, 4)).join("\n")}\n`;
+  return `${lines.map((line) => wrapIndented(line, terminalWidth(stdout), 4)).join("\n")}\n`;
 }
 
 function describeBlindSpot(verified: readonly Resource[]): string {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../errors.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { configPath, type PathDeps } from "./folders.js";
-import { commandFor, parseOrigin, type Settings } from "./settings.js";
+import { parseOrigin, type Settings } from "./settings.js";
 import { findMisspelledField, readProfiles } from "./stored-profiles.js";
 import { findMisspelledVariables } from "./variables.js";
 
@@ -26,7 +26,7 @@ export function requireCredentials(settings: Settings, deps: PathDeps): ApiCrede
     {
       hint:
         missing?.hint ??
-        `run \`${commandFor("login", profile)}\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
+        `run \`brandapi login\`${profile === "default" ? ", or set BRANDAPI_KEY and BRANDAPI_BASE_URL" : ""}; if you have no key, try \`brandapi demo\`, or \`brandapi sandbox\`, which prints a key`,
     },
   );
 }
@@ -95,7 +95,7 @@ export function explainMissingCredentials(
   if (env.BRANDAPI_CONFIG_DIR && profiles.size === 0)
     return {
       text: `There are no profiles in BRANDAPI_CONFIG_DIR: ${configPath(deps)}.`,
-      hint: `check BRANDAPI_CONFIG_DIR, or run \`${commandFor("login", name)}\``,
+      hint: "check BRANDAPI_CONFIG_DIR, or run `brandapi login`",
     };
   if (profiles.size === 0 || name === "default") return undefined;
   return {

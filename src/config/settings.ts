@@ -137,14 +137,6 @@ function chooseProfile({ profile }: GlobalFlags, env: Env): string {
   });
 }
 
-/**
- * Returns a `brandapi` command with `--profile`, even if the user selected the profile with BRANDAPI_PROFILE. Omits
- * `--profile` for the default profile.
- */
-export function commandFor(command: string, profile: string): string {
-  return `brandapi ${command}${profile === "default" ? "" : ` --profile ${profile}`}`;
-}
-
 export function parseOrigin(url = ""): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }

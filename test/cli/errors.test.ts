@@ -1,7 +1,8 @@
 import { constants } from "node:os";
 import { expect, test } from "vitest";
 import { scanCommandLine } from "../../src/cli/command-line.js";
-import { addMirrorFlags, asBrandapiError, reportError } from "../../src/cli/error-output.js";
+import { asBrandapiError, reportError } from "../../src/cli/error-output.js";
+import { addMirrorFlags } from "../../src/cli/mirror-flags.js";
 import {
   ApiUnavailable,
   BadRequest,
@@ -307,7 +308,7 @@ const suggestions = [
 
 const completed = (text: string, options: string) => {
   const { profile, db } = scanCommandLine(["status", ...options.split(" ")]);
-  return addMirrorFlags(text, { profile, db });
+  return addMirrorFlags(text, { profile, db }, {});
 };
 
 test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(
@@ -328,6 +329,12 @@ test.each([
   ["--quiet", "run `brandapi sync orders`"],
 ])("after a command with %s fails, this hint is printed without added options: %s", (options, text) => {
   expect(completed(text, options)).toBe(text);
+});
+
+test("hints add a profile from BRANDAPI_PROFILE to `brandapi login` only", () => {
+  const text = "run `brandapi login`, then `brandapi sync`";
+  const expected = "run `brandapi login --profile acme`, then `brandapi sync`";
+  expect(addMirrorFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);
 });
 
 test("hints quote the mirror's path for the shell", async () => {

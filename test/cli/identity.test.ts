@@ -74,7 +74,7 @@ test.each([
     expect(daysUntil(expiresAt, noon)).toBe(days);
     expect(formatDaysLeft(days)).toBe(text);
     const warnings: string[] = [];
-    warnBeforeExpiry(expiresAt, noon, "default", (warning) => warnings.push(warning));
+    warnBeforeExpiry(expiresAt, noon, (warning) => warnings.push(warning));
     expect(warnings).toEqual(days === null ? [] : [expect.stringContaining(`(${text})`)]);
   },
 );

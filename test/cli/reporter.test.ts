@@ -62,11 +62,14 @@ test("the reporter prints no details without --verbose", () => {
   expect(silent.text).toBe("");
 });
 
-test("a command suggested in a warning uses the same profile and mirror as the current command", () => {
-  const seen = reporterFor({ profile: "acme", db: "acme.sqlite" });
-  seen.reporter.warn("orders is empty: run `brandapi sync orders`");
-  expect(seen.text).toContain("`brandapi sync orders --profile acme --db acme.sqlite`");
-});
+test.each(["warn", "note"] as const)(
+  "a command suggested by the reporter's %s method uses the same profile and mirror as the current command",
+  (method) => {
+    const seen = reporterFor({ profile: "acme", db: "acme.sqlite" });
+    seen.reporter[method]("run `brandapi sync orders`");
+    expect(seen.text).toContain("`brandapi sync orders --profile acme --db acme.sqlite`");
+  },
+);
 
 test("with --quiet, the reporter prints only warnings, and each warning only once", async () => {
   const seen = reporterFor({ quiet: true }, terminal);

@@ -103,7 +103,7 @@ test("login rejects a different brand's key if the profile or its mirror already
 });
 
 test("login suggests piping the key to the same command if stdin is empty", async () => {
-  const login = `login --profile acme --base-url ${testBaseUrl} --key-stdin`;
+  const login = `login --base-url ${testBaseUrl} --key-stdin --profile acme`;
   const { code, err } = await brandWithoutSettings().run(login);
   expect([code, err]).toEqual([3, expect.stringContaining(`| brandapi ${login}\``)]);
   const plain = await brandWithoutSettings().run("login", {

@@ -374,7 +374,9 @@ test("sync warns if another profile stores fields that this mirror omits", async
   const env = { BRANDAPI_PROFILE: "other", BRANDAPI_DB: brand.db };
   const sync = await brand.run("sync roster --quiet", { env });
   expect(sync.code).toBe(0);
-  expect(sync.err).toMatch(/omitted host\.last_name so far.*`other` does not.*sync --full --profile other/);
+  expect(sync.err).toMatch(
+    /omitted host\.last_name so far.*`other` does not.*`brandapi sync --full` to store it/,
+  );
 });
 
 test("backup --restore does not restore fields that were omitted after the backup", async () => {

@@ -746,7 +746,7 @@ test("the error for a missing key or base URL names the command that sets it", a
   const acme = { ...both, profile: "acme" };
   expect(() => requireCredentials(acme, deps)).toThrow(
     expect.objectContaining({
-      hint: "run `brandapi login --profile acme`; if you have no key, try `brandapi demo`, or `brandapi sandbox`, which prints a key",
+      hint: "run `brandapi login`; if you have no key, try `brandapi demo`, or `brandapi sandbox`, which prints a key",
     }),
   );
   expect(() => requireCredentials(both, deps)).toThrow(
