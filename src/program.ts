@@ -232,12 +232,46 @@ async function completeWords(words: readonly string[], root: Command, deps: Deps
   return exitCodes.done;
 }
 
+interface ParsedCommand {
+  name: string;
+  run: CommandModule["run"];
+  flags: GlobalFlags;
+  values: readonly unknown[];
+}
+
+/**
+ * Loads the command and parses its flags and arguments. Returns null if commander has printed the help or the version.
+ * @throws UsageError for an unknown command, option or value
+ */
+async function parseCommandLine(
+  root: Command,
+  commandLine: CommandLine,
+  deps: Deps,
+): Promise<ParsedCommand | null> {
+  const loaded = await loadCommand(root, commandLine.command, deps);
+  // Commander only checks and parses the arguments of a command that has an action.
+  loaded?.command.action(() => {});
+  root.hook("preSubcommand", copyGlobalOptions);
+  try {
+    await root.parseAsync(commandLine.argv.map(keepComment), { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // The exit code is 0 after the help or the version.
+    if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
+    return null;
+  }
+  // `brandapi help` ends without an error.
+  if (!loaded) return null;
+  const { command, run } = loaded;
+  return { name: command.name(), run, flags: command.optsWithGlobals(), values: command.processedArgs };
+}
+
 /**
  * Runs a command and returns its exit code.
  * @throws UsageError for an unknown command, option or value; errors from the command
  */
 export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<ExitCode> {
-  const { argv, command: name } = commandLine;
+  const { argv } = commandLine;
   const root = createProgram(deps);
   // Shell completion scripts run `brandapi __complete`.
   if (argv[0] === "__complete") return await completeWords(argv.slice(1), root, deps);
@@ -245,22 +279,10 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
     root.outputHelp();
     return exitCodes.done;
   }
-  const loaded = await loadCommand(root, name, deps);
-  // Commander only checks and parses the arguments of a command that has an action.
-  loaded?.command.action(() => {});
-  try {
-    await root.hook("preSubcommand", copyGlobalOptions).parseAsync(argv.map(keepComment), { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
-    // Commander has already printed the help or the version.
-    return exitCodes.done;
-  }
-  // `brandapi help` has already printed the help.
-  if (!loaded) return exitCodes.done;
-  const { command, run } = loaded;
-  const flags: GlobalFlags = command.optsWithGlobals();
-  refuseInapplicableGlobalFlags(command.name(), flags);
+  const parsed = await parseCommandLine(root, commandLine, deps);
+  if (!parsed) return exitCodes.done;
+  const { name, run, flags, values } = parsed;
+  refuseInapplicableGlobalFlags(name, flags);
   const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
-  return (await run(flags, { deps, commandLine, brandapi }, ...command.processedArgs)) ?? exitCodes.done;
+  return (await run(flags, { deps, commandLine, brandapi }, ...values)) ?? exitCodes.done;
 }
