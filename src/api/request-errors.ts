@@ -16,7 +16,7 @@ import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
 import { parseRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-/** A response whose status is not retried. */
+/** A response with a status for which the request is not retried. */
 export interface RejectedRequest {
   kind: "rejected";
   status: number;
@@ -217,7 +217,7 @@ function createForbiddenError(
 ): Forbidden {
   if (isWebPage)
     return new Forbidden(
-      `The request for ${path} was refused with a web page (403), perhaps by a firewall or a proxy instead of the API.`,
+      `The request for ${path} was rejected with a web page (403), perhaps by a firewall or a proxy rather than the API.`,
       {
         status,
         failureScope: keyScopes === "forbidden" ? "command" : "resource",

@@ -104,7 +104,7 @@ export async function requestIdentity(api: Pick<ApiClient, "get">): Promise<Iden
   const { brand: brandJson, key: keyJson } = asObject(data);
   const [brand, key] = [asObject(brandJson), asObject(keyJson)];
   if (typeof brand.id !== "string" || brand.id === "" || !Array.isArray(key.scopes))
-    throw new UnexpectedResponse("The response to /me lacks the documented brand or scopes.", {
+    throw new UnexpectedResponse("The response from /me lacks the documented `brand` or `scopes`.", {
       hint: "check that the base URL is the API's address",
     });
   return {

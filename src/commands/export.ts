@@ -88,7 +88,7 @@ export function define(command: Command): void {
     .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
     .option("--until <time>", "only rows up to TIME (see --since)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
-    .option("--as-of <time>", "export the data as of TIME; a day or month means its end")
+    .option("--as-of <time>", "export the data as of TIME (for a day or month, its end)")
     .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(
       new Option("--delta <folder>", "create or update Delta tables in FOLDER").conflicts([
@@ -154,7 +154,7 @@ function openTables(names: readonly string[], selection: ExportSelection, sessio
   const { rowSelections, readNames } = resolveSelection(names, selection, session);
   warnAboutUnreadTables(session, readNames);
   warnAboutPartialTables(session, readNames);
-  // Call `useDataAsOf` last, because it hides the present data, which the checks and warnings are about.
+  // Call `useDataAsOf` last, because it hides the current data, which the checks and warnings need.
   if (selection.asOfMs !== undefined) useDataAsOf(session, readNames, selection.asOfMs);
   // The argument `<table...>` requires at least one table.
   return rowSelections.map(openRows) as [RowSource, ...RowSource[]];

@@ -116,9 +116,12 @@ async function refuseOtherBrand(
   const { brandId, brandName = brandId } = stored;
   const current = owner ?? (brandId && brandName ? { id: brandId, name: brandName } : null);
   if (current === null || current.id === brand.id) return;
-  const subject = owner === null ? "belongs" : "and its mirror belong";
+  const owned =
+    owner === null
+      ? `The profile \`${profile}\` belongs`
+      : `The profile \`${profile}\` and its mirror belong`;
   throw new ConfigurationError(
-    `The profile \`${profile}\` ${subject} to ${current.name} (${current.id}), but this key belongs to ${brand.name} (${brand.id}).`,
+    `${owned} to ${current.name} (${current.id}), but this key belongs to ${brand.name} (${brand.id}).`,
     { hint: "nothing was stored; add the brand as a separate profile: `brandapi login --profile NAME`" },
   );
 }

@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .option("-f, --file <file>", "read the statement from a file, or from stdin if FILE is `-`")
     .option("-p, --param <name=value>", "set the parameter `:name`; can be repeated", parseParameter);
   for (const option of createOutputOptions(queryFormats)) command.addOption(option);
-  command.option("--as-of <time>", "read the data as of TIME; a day or month means its end");
+  command.option("--as-of <time>", "read the data as of TIME (for a day or month, its end)");
   const limit = `maximum number of rows (default: ${terminalLimit} for text output, otherwise all)`;
   command.addOption(parsedOption("--limit <n>", limit, parseCount));
 }

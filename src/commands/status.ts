@@ -35,7 +35,7 @@ export const examples = {
   "brandapi status orders roster --max-age 26h --quiet":
     "exit with code 10 if a nightly run was missed, for monitoring",
   "brandapi status --json | jq '.resources[] | {resource, age_seconds}'":
-    "print each resource's age, for scripts",
+    "print how long ago each resource was synced, for scripts",
 };
 
 export function define(command: Command): void {
@@ -197,8 +197,8 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // A run that was denied access stores the denial with its own end time. If the last run failed for another reason,
-  // both reasons are listed.
+  // The time of a denial is the end of the run that was denied access. If the last run failed for a different reason,
+  // both the denial and that failure are listed.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && !isCompletedVerify(last)) {

@@ -139,7 +139,8 @@ export function describeUnexpectedValues(mirror: Mirror, resourceName: string): 
 /** Describes the unexpected values in a column, such as `3 text values in orders.total_amount (null in the column)`. */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
-  if (found === numberAsText) return `${pluralize(records, "text number")} in ${place} (read as numbers)`;
+  if (found === numberAsText)
+    return `${pluralize(records, "number")} sent as text in ${place} (read as numbers)`;
   return `${pluralize(records, nouns.get(found) ?? found)} in ${place} (null in the column)`;
 }
 

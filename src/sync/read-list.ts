@@ -100,13 +100,12 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Set
 /**
  * Returns the list, or null if it must be re-read:
  *
- * | the reads                                                          | result                            |
- * | ------------------------------------------------------------------ | --------------------------------- |
- * | The newest one, or all together, returned every counted record.    | the complete list                 |
- * | There are fewer than three.                                        | null                              |
- * | All returned the same IDs in the same order, some more than once.  | an incomplete list with those IDs |
- * | The count never changed, and one of the last three found new ones. | null, up to the maximum           |
- * | Any others                                                         | an incomplete list                |
+ * - The newest read, or all reads together, returned as many records as the API reports: the complete list.
+ * - There were fewer than three reads: null.
+ * - All reads returned the same IDs in the same order, some of them more than once: an incomplete list with these IDs.
+ * - The API always reported the same count, and one of the last three reads found new records: null, until the maximum
+ *   number of reads is reached.
+ * - In all other cases: an incomplete list.
  */
 function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
   const complete = findCompleteList(attempts, newest);
@@ -117,7 +116,7 @@ function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | n
   return combineAttempts(attempts, { repeated });
 }
 
-/** Returns the list if the newest read, or all reads together, returned as many records as the API counts. */
+/** Returns the list if the newest read, or all reads together, returned as many records as the API reports. */
 function findCompleteList(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
   // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));

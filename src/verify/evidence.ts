@@ -222,8 +222,8 @@ function undetectedEvidence(session: DatedSession): Evidence[] {
   const newer = { from: cursor + 1, to: since - 1 };
   const daysFor = (records: number) => Math.ceil(records / (options.auditRequests * recordsPerRequest));
   const daysForOlder = daysFor(state.count(older));
-  // While the audit moves down to the oldest date, more records leave the window. When the audit starts over, it reads
-  // these first.
+  // While the audit works back to the oldest date, more records leave the window. When the audit starts over, it reads
+  // those records first.
   const leaving = (state.count(window) * daysForOlder * dayMs) / Math.max(options.windowMs, 1);
   const daysForNewer = daysForOlder + daysFor(state.count(newer)) + daysFor(leaving);
   const parts = [{ ...window, days: 1 }];

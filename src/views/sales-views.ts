@@ -117,7 +117,7 @@ const reportedAtColumn = timestamp(
   "the time of the first complete read after the month's end",
 );
 
-const netReportedColumn = amount("net_reported", "the net when the month was reported");
+const netReportedColumn = amount("net_reported", "the net amount at the time when the month was reported");
 
 const netNowColumn = amount("net_now");
 

@@ -53,7 +53,7 @@ export function orderColumns(...names: string[]): ViewColumn[] {
   const columns = listTableShapes(orders)[0]?.columns ?? [];
   return names.map((name) => {
     const column = columns.find((one) => one.name === name);
-    if (!column) throw new Error(`the table orders has no column ${name}`);
+    if (!column) throw new Error(`the orders table has no column ${name}`);
     return column;
   });
 }

@@ -161,7 +161,7 @@ it.each([
     expect(error).toMatchObject({
       exitCode: 5,
       failureScope,
-      message: expect.stringContaining("refused with a web page (403)"),
+      message: expect.stringContaining("rejected with a web page (403)"),
     });
     expect(error.message).not.toContain("allowlist");
   },

@@ -111,7 +111,7 @@ test("errors from SQLite name the mirror, but other errors are not changed", asy
   expect(await explainMirrorError(bug, "m.sqlite")).toBe(bug);
 });
 
-test("the error for a missing mirror corrects a misspelled variable name", async () => {
+test("the error for a missing mirror suggests the correct name of a misspelled variable", async () => {
   const missing = await brandapi("tables", { env: { BRANDAPI_DATABASE: "m.sqlite" } });
   expect(missing.code).toBe(3);
   expect(missing.err).toMatch(

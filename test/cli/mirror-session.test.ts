@@ -55,7 +55,7 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   lock.release();
 });
 
-test("no SQLite journal file remains if a process is killed while it locks the mirror", async () => {
+test("no SQLite journal file remains if a process is killed while it holds the lock on the mirror", async () => {
   const { path } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { clock: systemClock, signal });

@@ -322,7 +322,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   expect(problems).toEqual([
     expect.stringMatching(/^! a run is in progress .*2026-11-02 05:55/),
     "! orders: 1 record without a readable date",
-    expect.stringMatching(/^! orders: unexpected types: 1 text number in orders\.total_amount /),
+    expect.stringMatching(/^! orders: unexpected types: 1 number sent as text in orders\.total_amount /),
   ]);
   lock.release();
   expect(await status()).not.toContain("in progress");

@@ -39,7 +39,7 @@ test("each run reports the number of records with unexpected types until none re
   const brand = makeBrand({ orders });
   const warned = /^brandapi: warning: orders: unexpected types in 2 records: .*/m;
   const first = await brand.run("sync orders --quiet");
-  expect(first.err).toContain("1 text number in orders.total_amount (read as numbers)");
+  expect(first.err).toContain("1 number sent as text in orders.total_amount (read as numbers)");
   expect(first.err).toContain("1 text value in orders.total_amount (null in the column)");
   expect(first.err).toContain("1 text value in order_line_items.quantity (null in the column)");
   const text = warned.exec(first.err)?.[0];
@@ -135,7 +135,7 @@ test("if the API later sends a number as a string, the column is unchanged, and 
   brand.change("orders", "a", { total_amount: "12.50" } as object);
   const { code, err } = await brand.run("sync orders");
   expect(code, err).toBe(0);
-  expect(err).toContain("1 text number in orders.total_amount");
+  expect(err).toContain("1 number sent as text in orders.total_amount");
   expect(brand.sql("SELECT total_amount FROM orders")).toEqual([{ total_amount: 12.5 }]);
   expect(brand.sql("SELECT field, old, new FROM changes")).toEqual([
     { field: "total_amount", old: "12.5", new: "12.50" },

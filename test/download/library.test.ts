@@ -199,7 +199,7 @@ test("symbolic links in the output folder are not followed, and existing folders
   symlinkSync(otherFile, `${pathOf("part")}.etag`);
   linkSync(otherFile, `${pathOf("hard")}.etag`);
   linkSync(otherFile, `${pathOf("hard")}.part`);
-  // The length of this link's target, which is the link's size, equals the size of the file.
+  // The size of a symbolic link is the length of its target path. Here, it equals the size of the file.
   symlinkSync(otherFile.padStart(2_000, "/"), pathOf("final"));
   mkdirSync(pathOf("folder"));
   const { summary, files } = await download(brand);

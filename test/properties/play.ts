@@ -74,7 +74,7 @@ function toFault(failure: Exclude<Failure, "kill" | "stop">): Fault {
   return { status: Number(failure) };
 }
 
-/** Returns the modified data with which the API creates an altered response. */
+/** Returns the modified data from which the API builds an altered response. */
 function wrongBrand(world: World, { pick, wrong }: WrongResponse): Brand {
   if (wrong === "cached") return world.earlier(1 + (pick % 4));
   const records = recordsOf(world.brand, world.listName);

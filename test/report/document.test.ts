@@ -310,7 +310,7 @@ test("the report contains no comparison for a month without a complete day", asy
   expect((await one.run("report --month 2026-12 --text")).out).toContain("There is no comparison");
 });
 
-test("the report states the percentage of net amounts that later refunds took away from reported months", async () => {
+test("the report states what percentage of the reported months' net amounts was refunded later", async () => {
   const one = makeBrand({ now: Date.UTC(2026, 7, 1, 12) });
   const refunds = [4, 2, 1];
   for (const refund of refunds) {

@@ -187,7 +187,7 @@ test("the report's daily charts contain a zero for each day without orders, and 
   expect(oneDay.sections.map(({ id }) => id)).toEqual(["sales", "months", "restated", "hosts", "proof"]);
 });
 
-test("the report's monthly table has at most 13 months, and compares complete months with last month and last year", async () => {
+test("the report's monthly table has at most 13 months, and compares each complete month with the previous month and with the same month a year earlier", async () => {
   const mirror = await makeMirror();
   const months = Array.from({ length: 16 }, (_, n) =>
     new Date(Date.UTC(2025, 8 + n)).toISOString().slice(0, 7),

@@ -112,7 +112,7 @@ test("sandbox options can omit daily totals, omit empty days or make the revenue
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("click analytics sum a host's orders from the same day, and have three buy-now clicks per tracked order", () => {
+test("click analytics contain the totals of a host's orders from the same day, and three buy-now clicks per tracked order", () => {
   const pair = [orderAt("a", noon - day), orderAt("b", noon - day - hour, { attribution: "manual" })];
   const { summary, top_hosts } = clicks("", { brand: { ...brand, orders: pair } });
   const sums = { orders: 2, revenue: 20, subtotal_revenue: 16, buy_now_clicks: 3, total_clicks: 6 };

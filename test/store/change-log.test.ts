@@ -62,7 +62,7 @@ test("if a value changes in two successive reads, the time span of the second ch
   ]);
 });
 
-test("if the API returns a removed record for a wrong date, the time span of the change starts at the last read that returned the record", async () => {
+test("if the API returns a removed record in the list for a different date, the time span of the removal starts at the last read that returned the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(1));
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });

@@ -94,7 +94,7 @@ test("a host's new name is stored from the first record in a response, and a lat
   expect(namesOf(mirror)).toEqual([...expected, "08 ada Ada Next"]);
 });
 
-test("rebuilding the host names restores all names from current and earlier record versions in the order of the reads", async () => {
+test("rebuilding the host names restores all names from current and earlier record versions, in the order in which they were read", async () => {
   const mirror = await makeMirror();
   const send = (day: number, key: string, last: string) =>
     writeRead(mirror, "orders", [order(key, { host: ada(last) })], { at: at(day) });

@@ -200,7 +200,7 @@ test("a migration keeps user-defined indexes, triggers and views, and reports an
 });
 
 /**
- * Converts a mirror to schema version 4, in which the last command failed and access to orders was denied.
+ * Converts a mirror to schema version 4, and records that the last command failed and that access to orders was denied.
  * @param more additional SQL to run
  */
 function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {

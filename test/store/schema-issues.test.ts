@@ -98,7 +98,7 @@ test("a value of an unexpected type is no longer counted once its record is corr
     loadUnexpectedColumns(mirror, "orders").map(({ column, records }) => `${column}: ${records}`);
   expect(counts()).toEqual(["currency: 2", "host: 2", "total_amount: 2"]);
   expect(describeUnexpectedValues(mirror, "orders")).toBe(
-    "orders: unexpected types in 2 records: 2 numbers in orders.currency (null in the column), 2 lists in orders.host (null in the column), 2 text numbers in orders.total_amount (read as numbers); JSON exports contain the original values",
+    "orders: unexpected types in 2 records: 2 numbers in orders.currency (null in the column), 2 lists in orders.host (null in the column), 2 numbers sent as text in orders.total_amount (read as numbers); JSON exports contain the original values",
   );
   write(mirror, orders, [order("o1", { currency: 5 })]);
   mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([2], 0));

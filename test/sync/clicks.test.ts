@@ -318,7 +318,7 @@ describe("sync analytics-hosts", () => {
     ]);
   });
 
-  test("sync rejects a ranking with less than half of the previous rows, unless --accept-removals is given", async () => {
+  test("sync rejects a ranking with fewer than half as many rows as before, unless --accept-removals is given", async () => {
     const brand = makeBrand();
     let rows = fifty;
     serve(brand, () => rows);

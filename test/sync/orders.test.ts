@@ -227,7 +227,7 @@ describe("implausible removals", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("run `brandapi sync orders --accept-removals`")]);
   });
 
-  test("sync does not remove all orders in a short list unless --accept-removals is given", async () => {
+  test("sync does not remove all orders, even if there are only a few, unless --accept-removals is given", async () => {
     const brand = makeBrand({ orders: orders.slice(0, 3) });
     await brand.run("sync orders");
     brand.withdraw("o0", "o1", "o2");
@@ -293,7 +293,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("sync requests the records that an interrupted run did not find again before it removes them", async () => {
+  test("before sync removes records that an interrupted run did not find, it requests them again", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);

@@ -64,7 +64,7 @@ test("the program and SQL both reject a number with 400 digits", () => {
   expect(sqlite.get("9".repeat(400))).toBeNull();
 });
 
-test("the program and SQL parse every string as the same number, or both reject it", () => {
+test("for every string, the program and SQL either parse the same number or both reject it", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {
