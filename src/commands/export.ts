@@ -23,7 +23,7 @@ import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
-import { formats, type RowSources } from "../export/formats.js";
+import { formats } from "../export/formats.js";
 import { readSingerState } from "../export/singer.js";
 import { checkHistory, requireReadsWithHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
@@ -131,7 +131,13 @@ export async function run(
   const selection = { columns, includeRemoved, limit, where, asOfMs, ...parseRange(flags, now) };
 
   await withReadSession(flags, deps, async (session) => {
-    const sources = openTables(names, selection, session);
+    const { rowSelections, readNames } = planExport(names, selection, session);
+    warnAboutUnreadTables(session, readNames);
+    warnAboutPartialTables(session, readNames);
+    // Hide the current data only now, because the plan and the warnings need it.
+    if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
+    // The argument `<table...>` requires at least one table.
+    const sources = rowSelections.map(openRows) as [RowSource, ...RowSource[]];
     try {
       await writeTables(sources, output, session, singerState);
     } catch (error) {
@@ -149,26 +155,22 @@ interface ExportSelection extends DateFilter, Pick<RowSelection, "columns" | "wh
   asOfMs: number | undefined;
 }
 
-/** Opens the tables, as of an earlier time if requested. Warns about missing data. */
-function openTables(names: readonly string[], selection: ExportSelection, session: ReadSession): RowSources {
-  const { rowSelections, readNames } = resolveSelection(names, selection, session);
-  warnAboutUnreadTables(session, readNames);
-  warnAboutPartialTables(session, readNames);
-  // Call `useDataAsOf` last, because it hides the current data, which the checks and warnings need.
-  if (selection.asOfMs !== undefined) useDataAsOf(session, readNames, selection.asOfMs);
-  // The argument `<table...>` requires at least one table.
-  return rowSelections.map(openRows) as [RowSource, ...RowSource[]];
+interface ExportPlan {
+  /** The rows to read from each table. */
+  rowSelections: RowSelection[];
+  /** The names of the exported tables and of those that `--where` reads. */
+  readNames: string[];
 }
 
 /**
- * Checks the selection against the mirror.
- * @returns the rows to read from each table, and the names of all tables and views that the export reads
+ * Checks the flags against the mirror.
+ * @throws UsageError or ConfigurationError if a table, a column, the condition or the dates cannot be used
  */
-function resolveSelection(
+function planExport(
   names: readonly string[],
   { asOfMs, columns, includeRemoved, limit, since, until, where }: ExportSelection,
   session: ReadSession,
-): { rowSelections: RowSelection[]; readNames: string[] } {
+): ExportPlan {
   const { mirror } = session;
   const tables = resolveTables(names, mirror, includeRemoved);
   for (const table of tables) checkColumns(mirror, table, columns ?? []);
