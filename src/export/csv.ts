@@ -1,6 +1,6 @@
 import { type Options, stringify } from "csv-stringify/sync";
 import type { Row, RowValue } from "../query/open-rows.js";
-import type { ReadableColumn } from "../query/readable-tables.js";
+import type { Column } from "../resources/table-shape.js";
 import { pluralize } from "../util/format-text.js";
 import { formatUtc, isTimestampText, parseTimestampParts } from "../util/timestamps.js";
 import type { Chunk, CsvOptions, EncoderOptions, RowSources } from "./formats.js";
@@ -46,11 +46,7 @@ function countFormulas(rows: readonly Row[]): number {
   return count;
 }
 
-function formatCsvCell(
-  value: RowValue,
-  type: ReadableColumn["type"],
-  { excel, decimalComma }: CsvOptions,
-): RowValue {
+function formatCsvCell(value: RowValue, type: Column["type"], { excel, decimalComma }: CsvOptions): RowValue {
   if (typeof value === "string") return excel ? neutralizeFormulas(spreadsheetTime(value, type)) : value;
   // csv-stringify would write `false` as an empty cell.
   if (type === "boolean" && typeof value === "number") return String(value === 1);
@@ -58,7 +54,7 @@ function formatCsvCell(
 }
 
 /** Formats a timestamp for spreadsheets as `2026-11-28 06:44:52` in UTC. Returns other text unchanged. */
-function spreadsheetTime(text: string, type: ReadableColumn["type"]): string {
+function spreadsheetTime(text: string, type: Column["type"]): string {
   if (type !== "timestamp" && !(type === "any" && isTimestampText(text))) return text;
   const time = parseTimestampParts(text);
   return time ? formatUtc(time).slice(0, 19) : text;

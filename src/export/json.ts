@@ -1,5 +1,5 @@
 import type { RowSource, RowValue } from "../query/open-rows.js";
-import type { ReadableColumn } from "../query/readable-tables.js";
+import type { Column } from "../resources/table-shape.js";
 import { parseJson } from "../util/json-value.js";
 import type { Chunk, RowSources } from "./formats.js";
 
@@ -35,7 +35,7 @@ export function* encodeObjects(source: RowSource): Iterable<readonly string[]> {
     });
 }
 
-function valueEncoder({ type, isDiscovered }: ReadableColumn): (value: RowValue) => string {
+function valueEncoder({ type, isDiscovered }: Column): (value: RowValue) => string {
   // A column for an undocumented field can have the `json` type even if it contains plain strings, numbers and booleans
   // instead of JSON text.
   if (type === "json" && !isDiscovered)

@@ -1,7 +1,7 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Row, RowValue } from "../query/open-rows.js";
-import type { ReadableColumn } from "../query/readable-tables.js";
+import type { Column } from "../resources/table-shape.js";
 import { dayMs, daysSince1970, formatUtc, parseTimestampParts } from "../util/timestamps.js";
 import type { Chunk, RowSources } from "./formats.js";
 
@@ -99,7 +99,7 @@ export function typeOfDelta(name: string): ColumnType {
 }
 
 /** The types to try for each column, in order of preference. If none of them fits, the column is stored as text. */
-const candidateTypes: Readonly<Record<ReadableColumn["type"], readonly ColumnType[]>> = {
+const candidateTypes: Readonly<Record<Column["type"], readonly ColumnType[]>> = {
   text: [],
   json: [],
   timestamp: [timestampType],
@@ -130,7 +130,7 @@ export class TypeFinder {
   readonly #isKnown: boolean[];
 
   /** @param currentType returns a column's type in existing files, which can be widened but not narrowed */
-  constructor(columns: readonly ReadableColumn[], currentType?: (column: string) => ColumnType | undefined) {
+  constructor(columns: readonly Column[], currentType?: (column: string) => ColumnType | undefined) {
     this.#isKnown = columns.map(({ type }) => type !== "any");
     this.#candidates = columns.map(({ name, type }) => {
       const current = currentType?.(name);

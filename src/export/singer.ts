@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, UsageError } from "../errors.js";
 import type { RowSource, RowValue } from "../query/open-rows.js";
-import { type ReadableColumn, resolveTable } from "../query/readable-tables.js";
-import type { TableShape } from "../resources/table-shape.js";
+import { resolveTable } from "../query/readable-tables.js";
+import type { Column, TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { readTextFile } from "../util/files.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
@@ -81,7 +81,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
  * Returns the JSON schema for a column. Columns with JSON or mixed types become strings, because few targets support
  * more.
  */
-export function singerSchema(type: ReadableColumn["type"], isKey: boolean): object {
+export function singerSchema(type: Column["type"], isKey: boolean): object {
   const isTime = type === "timestamp" || type === "date";
   const jsonType = type === "integer" || type === "number" || type === "boolean" ? type : "string";
   const format = type === "timestamp" ? "date-time" : type;
@@ -89,7 +89,7 @@ export function singerSchema(type: ReadableColumn["type"], isKey: boolean): obje
 }
 
 /** Converts a value to match its column's schema. Returns undefined if this is not possible. */
-export function singerValue(value: Exclude<RowValue, null>, type: ReadableColumn["type"]): unknown {
+export function singerValue(value: Exclude<RowValue, null>, type: Column["type"]): unknown {
   if (type === "boolean") return value === 0 || value === 1 ? value === 1 : undefined;
   if (type === "integer") return Number.isInteger(value) ? value : undefined;
   if (type === "number") return Number.isFinite(value) ? value : undefined;
@@ -105,7 +105,7 @@ const deletedAtProperty = "_sdc_deleted_at";
 interface SingerStream {
   name: string;
   shape: TableShape;
-  columns: readonly ReadableColumn[];
+  columns: readonly Column[];
   keys: readonly string[];
   /** The key properties for which the table has no column. */
   addedKeys: readonly string[];

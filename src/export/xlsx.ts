@@ -2,7 +2,7 @@ import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 import { UsageError } from "../errors.js";
 import type { RowSource, RowValue } from "../query/open-rows.js";
-import type { ReadableColumn } from "../query/readable-tables.js";
+import type { Column } from "../resources/table-shape.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs, daysSince1970, isTimestampText, parseTimestamp } from "../util/timestamps.js";
 import type { Chunk, EncoderOptions, RowSources } from "./formats.js";
@@ -78,7 +78,7 @@ function* encodeSheet(
   return { range, cutTexts };
 }
 
-function sheetStart(columns: readonly ReadableColumn[], letters: readonly string[]): string {
+function sheetStart(columns: readonly Column[], letters: readonly string[]): string {
   const widths = columns.map(({ name, type }, index) => {
     const width = Math.max(name.length + 2, type === "text" || type === "timestamp" ? 20 : 12);
     return `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`;
@@ -122,7 +122,7 @@ export function formatCell(value: RowValue, column: CellColumn): string {
   return typedCell(value, column) ?? textCell(String(value));
 }
 
-type CellColumn = Pick<ReadableColumn, "type" | "isAmount">;
+type CellColumn = Pick<Column, "type" | "isAmount">;
 
 function typedCell(value: Exclude<RowValue, null>, { type, isAmount }: CellColumn): string | undefined {
   if (type === "text" || type === "json") return undefined;

@@ -1,8 +1,8 @@
-import { exportsRawRecords } from "../resources/table-shape.js";
+import { type Column, exportsRawRecords } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { quote } from "../store/table-sql.js";
 import { dateConditionsSql } from "./date-filter.js";
-import type { ReadableColumn, ReadableTable } from "./readable-tables.js";
+import type { ReadableTable } from "./readable-tables.js";
 import { parenthesize } from "./sql-tokens.js";
 
 /** A value in a row. `bigint` occurs only in the results of user-supplied SQL. */
@@ -27,7 +27,7 @@ export interface RowSelection {
 export interface RowSource {
   /** The table name, or `answer` for a query result. */
   name: string;
-  columns: readonly ReadableColumn[];
+  columns: readonly Column[];
   /** Yields the rows in batches, in a stable order. Can be called more than once. */
   batches(): Iterable<readonly Row[]>;
   /** Counts the rows without reading them. Undefined for a query result. */
@@ -63,7 +63,7 @@ function* loadRawRecords(selection: RowSelection): Iterable<string[]> {
  * Returns the columns to export. By default, omits the columns that the mirror adds for queries: the row's number
  * (`record_id` or `row_id`), and the day, month and time of the main date in UTC.
  */
-function selectColumns({ table, columns }: RowSelection): readonly ReadableColumn[] {
+function selectColumns({ table, columns }: RowSelection): readonly Column[] {
   if (!columns) return table.columns.filter(({ isOmittedByDefault }) => !isOmittedByDefault);
   return [...new Set(columns)].flatMap((name) => table.columns.filter((column) => column.name === name));
 }

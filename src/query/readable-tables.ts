@@ -1,4 +1,3 @@
-import type { ScalarType } from "../resources/fields.js";
 import { allResources } from "../resources/registry.js";
 import { type Column, listTableShapes, type TableShape } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
@@ -25,7 +24,7 @@ export interface ReadableTable {
   kind: RecordState | "view" | "system";
   about: string;
   /** All columns, even those that exports omit by default (`isOmittedByDefault`). */
-  columns: readonly ReadableColumn[];
+  columns: readonly Column[];
   /** The columns to sort by, or an empty array for a view that is already sorted. */
   orderBy: readonly string[];
   /** The declaration of a table that is built from the API's records; otherwise, null. */
@@ -36,11 +35,6 @@ export interface ReadableTable {
   source: string;
   /** If removed records are included, the table to read after `source`, as SQL. Otherwise, null. */
   removedSource: string | null;
-}
-
-export interface ReadableColumn extends Omit<Column, "type"> {
-  /** `any` means that the values can have different types, as in a query result. */
-  type: ScalarType | "any";
 }
 
 /** The declarations of all typed tables, which are built from the API's records. */
@@ -105,7 +99,7 @@ export const mainTableNames: readonly string[] = Array.from(declarations).flatMa
  * Returns the columns that a table or view has in every mirror. A typed table can have more columns in some mirrors, and
  * the columns of system tables are known only to SQLite.
  */
-export function declaredColumns(name: string): readonly ReadableColumn[] {
+export function declaredColumns(name: string): readonly Column[] {
   const declaration = declarations.get(name);
   if (!declaration || declaration.kind === "system") return [];
   if (declaration.kind === "view") return viewColumns(declaration.view);
@@ -177,7 +171,7 @@ function loadSystemTable(
   };
 }
 
-function loadSystemColumns({ db }: Mirror, table: string, booleans: readonly string[]): ReadableColumn[] {
+function loadSystemColumns({ db }: Mirror, table: string, booleans: readonly string[]): Column[] {
   const info = db.pragma(`table_info(${quote(table)})`) as { name: string; type: string }[];
   return info.map(({ name, type }) => {
     const storedType = type.startsWith("INT") ? "integer" : "text";

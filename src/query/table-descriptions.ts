@@ -1,14 +1,9 @@
+import type { Column } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { hasBeenRead } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 import { views } from "../views/all-views.js";
-import {
-  mainTableNames,
-  type ReadableColumn,
-  type ReadableTable,
-  resolveTable,
-  tableNames,
-} from "./readable-tables.js";
+import { mainTableNames, type ReadableTable, resolveTable, tableNames } from "./readable-tables.js";
 
 /** A table or view in the format of `tables --json`. */
 export interface TableDescription {
@@ -21,7 +16,7 @@ export interface TableDescription {
   example: string;
 }
 
-interface ColumnDescription extends Pick<ReadableColumn, "name" | "type" | "about"> {
+interface ColumnDescription extends Pick<Column, "name" | "type" | "about"> {
   rows_with_value?: number | undefined;
 }
 
@@ -73,7 +68,7 @@ export function loadTableDescription(
   };
 }
 
-function columnAbout({ type, about }: ReadableColumn): string {
+function columnAbout({ type, about }: Column): string {
   return [about, ...(type === "boolean" ? ["0 or 1"] : [])].filter((text) => text !== "").join("; ");
 }
 

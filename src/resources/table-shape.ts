@@ -1,10 +1,14 @@
 import type { Field, ListField, ScalarField, ScalarType } from "./fields.js";
 import type { Resource } from "./resource.js";
 
-/** A column of a table or view, as `brandapi tables` describes it. */
+/**
+ * A column of a table, view or query result. `ShapeColumn` also describes where the API provides the value, and
+ * `AddedColumn` (`store/table-sql.ts`) how the mirror computes it.
+ */
 export interface Column {
   name: string;
-  type: ScalarType;
+  /** `any` means that the values can have different types, as in a query result. */
+  type: ScalarType | "any";
   about: string;
   isAmount?: true | undefined;
   /**
@@ -17,6 +21,7 @@ export interface Column {
 
 /** A column whose values come from the API. */
 export interface ShapeColumn extends Column {
+  type: ScalarType;
   source: ScalarField["source"] | "parent" | "position";
   /**
    * The path of the value in the record, the list item or the request. For `parent`, it is the name of a column in the

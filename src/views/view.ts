@@ -1,13 +1,13 @@
-import { amount, date, integer, type ScalarField, type ScalarType, text } from "../resources/fields.js";
+import { amount, date, integer, text } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
-import { listTableShapes } from "../resources/table-shape.js";
+import { type Column, listTableShapes } from "../resources/table-shape.js";
 
 /** A view, which is stored in the mirror file so that any SQLite client can use it. */
 export interface View {
   name: string;
   /** A description of the view: what a row represents, and notes for users. */
   about: string;
-  columns: readonly ViewColumn[];
+  columns: readonly Column[];
   /** An example query. By default, it selects the first five rows. */
   example?: string;
   /** The tables that the SELECT statement reads, directly or through other views. */
@@ -31,9 +31,7 @@ export interface View {
   isHelper?: true;
 }
 
-export type ViewColumn = Pick<ScalarField, "name" | "type" | "about" | "isAmount">;
-
-const sqlTypes: Partial<Record<ScalarType, string>> = {
+const sqlTypes: Partial<Record<Column["type"], string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
   number: "REAL",
@@ -49,7 +47,7 @@ export function viewQuery({ columns, rowId, sql }: View): string {
   return `SELECT ${typed.join(", ")} FROM (\n${sql})`;
 }
 
-export function orderColumns(...names: string[]): ViewColumn[] {
+export function orderColumns(...names: string[]): Column[] {
   const columns = listTableShapes(orders)[0]?.columns ?? [];
   return names.map((name) => {
     const column = columns.find((one) => one.name === name);
@@ -69,7 +67,7 @@ export function isUtcTime(column: string): boolean {
  */
 export const materializedSql = "LIMIT -1";
 
-export const orderCountColumns: readonly ViewColumn[] = [
+export const orderCountColumns: readonly Column[] = [
   integer("orders", "orders that count: neither removed nor cancelled"),
   integer("cancelled_orders", "cancelled orders, which are excluded from all other figures"),
   integer(
@@ -79,14 +77,14 @@ export const orderCountColumns: readonly ViewColumn[] = [
 ];
 
 /** An order's amounts. Null amounts count as 0. */
-export const orderAmountColumns: readonly ViewColumn[] = [
+export const orderAmountColumns: readonly Column[] = [
   amount("gross_amount", "sum of `total_amount` for orders that count"),
   amount("refunded_amount", "sum of `refund_amount` for orders that count"),
   amount("net_amount", "gross amount minus refunds"),
   amount("commission_amount", "the commission that hosts have earned (the API does not report payments)"),
 ];
 
-export const orderFigureColumns: readonly ViewColumn[] = [...orderCountColumns, ...orderAmountColumns];
+export const orderFigureColumns: readonly Column[] = [...orderCountColumns, ...orderAmountColumns];
 
 export const currencyColumn = text(
   "currency",
@@ -128,14 +126,14 @@ export function sumAmounts(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
 
-export const hostUsernameColumn: ViewColumn = text("host_username", "the host's handle");
+export const hostUsernameColumn: Column = text("host_username", "the host's handle");
 
-export const hostLabelColumn: ViewColumn = text(
+export const hostLabelColumn: Column = text(
   "host_label",
   "the handle, the full name, or the first eight characters of the ID",
 );
 
-export const hostColumns: readonly ViewColumn[] = [
+export const hostColumns: readonly Column[] = [
   text("host_id", "the host's user ID"),
   hostUsernameColumn,
   hostLabelColumn,

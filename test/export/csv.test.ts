@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { encode, neutralizeFormulas } from "../../src/export/csv.js";
 import type { CsvOptions } from "../../src/export/formats.js";
 import { openRows, type RowValue } from "../../src/query/open-rows.js";
-import { type ReadableColumn, resolveTable } from "../../src/query/readable-tables.js";
+import { resolveTable } from "../../src/query/readable-tables.js";
+import type { Column } from "../../src/resources/table-shape.js";
 import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -232,7 +233,7 @@ test.each([
 });
 
 /** Writes one cell as CSV. */
-function cellOf(value: RowValue, type: ReadableColumn["type"], options: Partial<CsvOptions> = {}): string {
+function cellOf(value: RowValue, type: Column["type"], options: Partial<CsvOptions> = {}): string {
   const columns = ["a", "b"].map((name) => ({ name, type, about: "" }));
   const source = { name: "t", columns, batches: () => [[[value, null]]] };
   const csv = { excel: false, decimalComma: false, delimiter: ",", ...options };

@@ -7,7 +7,8 @@ import { readDeltaLog } from "../../src/export/delta/log.js";
 import { readLogVersion } from "../../src/export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
 import type { Row } from "../../src/query/open-rows.js";
-import { type ReadableColumn, resolveTable } from "../../src/query/readable-tables.js";
+import { resolveTable } from "../../src/query/readable-tables.js";
+import type { Column } from "../../src/resources/table-shape.js";
 import { type Mirror, saveInfo } from "../../src/store/database.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { makeHome } from "../support/home.js";
@@ -86,7 +87,7 @@ test("a Delta version of a view is verified only if all of the view's resources 
 
 /** Returns a table with the given rows. The last value in each row is its month. */
 function tableOf(
-  columns: Readonly<Record<string, ReadableColumn["type"]>>,
+  columns: Readonly<Record<string, Column["type"]>>,
   rows: readonly Row[],
   brand: string | null = "fern",
 ) {

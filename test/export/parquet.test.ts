@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type ColumnType, TypeFinder, typeOfDelta } from "../../src/export/parquet.js";
 import type { RowValue } from "../../src/query/open-rows.js";
-import type { ReadableColumn } from "../../src/query/readable-tables.js";
+import type { Column } from "../../src/resources/table-shape.js";
 import type { JsonObject } from "../../src/util/json-value.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
@@ -259,7 +259,7 @@ test.each(
 );
 
 /** Returns the type in which a column with the given values is stored. */
-function storedType(type: ReadableColumn["type"], values: readonly RowValue[], current?: string) {
+function storedType(type: Column["type"], values: readonly RowValue[], current?: string) {
   const column = { name: "x", type, about: "" };
   const finder = new TypeFinder([column], () => (current === undefined ? undefined : typeOfDelta(current)));
   for (const value of values) finder.add([value]);

@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 import type { RowSources } from "../../src/export/formats.js";
 import { encode, formatCell, sheetName } from "../../src/export/xlsx.js";
 import type { Row, RowSource } from "../../src/query/open-rows.js";
-import { type ReadableColumn, tableNames } from "../../src/query/readable-tables.js";
+import { tableNames } from "../../src/query/readable-tables.js";
+import type { Column } from "../../src/resources/table-shape.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -270,7 +271,7 @@ test("each table has a unique XLSX sheet name of up to 31 letters, digits and un
 });
 
 /** Writes tables as a workbook. Returns its parts, the warnings and the number of rows in each chunk. */
-function workbook(...tables: { name: string; columns: readonly ReadableColumn[]; rows: readonly Row[] }[]) {
+function workbook(...tables: { name: string; columns: readonly Column[]; rows: readonly Row[] }[]) {
   const warnings: string[] = [];
   const sources = tables.map(({ rows, ...table }) => ({ ...table, batches: () => [rows] }));
   const chunks = [...encode(sources as unknown as RowSources, { warn: (text) => void warnings.push(text) })];
@@ -284,7 +285,7 @@ function workbook(...tables: { name: string; columns: readonly ReadableColumn[];
   return { parts, warnings, rows: chunks.map(({ rows }) => rows) };
 }
 
-const columnsOf = (...types: ReadableColumn["type"][]) =>
+const columnsOf = (...types: Column["type"][]) =>
   types.map((type, index) => ({ name: `column_${index}`, type, about: "" }));
 
 test("a large XLSX sheet is written in several chunks, without losing rows", () => {
@@ -304,7 +305,7 @@ test("a large XLSX sheet is written in several chunks, without losing rows", () 
 
 test("each column of an XLSX sheet is wide enough for its values and its bold title", () => {
   const names = { text: "a", timestamp: "b", date: "c", integer: "a_title_of_25_characters_" } as const;
-  const columns = Object.entries(names).map(([type, name]) => ({ name, type, about: "" }) as ReadableColumn);
+  const columns = Object.entries(names).map(([type, name]) => ({ name, type, about: "" }) as Column);
   const sheet = workbook({ name: "t", columns, rows: [] }).parts["xl/worksheets/sheet1.xml"] ?? "";
   const widths = [...sheet.matchAll(/<col min="(\d)" max="(\d)" width="(\d+)"/g)].map((match) =>
     match.slice(1),

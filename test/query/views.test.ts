@@ -11,6 +11,7 @@ import { unusualOrders } from "./unusual-orders.js";
 
 /** The SQLite storage types that are allowed for each declared column type. */
 const sqliteTypes = {
+  any: [],
   text: ["TEXT"],
   timestamp: ["TEXT"],
   date: ["TEXT"],

@@ -1,6 +1,7 @@
 import { loadRows, type Row } from "../../query/open-rows.js";
-import { type ReadableColumn, type ReadableTable, shapesReadBy } from "../../query/readable-tables.js";
+import { type ReadableTable, shapesReadBy } from "../../query/readable-tables.js";
 import { syncingResource } from "../../resources/registry.js";
+import type { Column } from "../../resources/table-shape.js";
 import type { Mirror } from "../../store/database.js";
 import { loadOwner } from "../../store/owner.js";
 import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
@@ -9,7 +10,7 @@ import { quote } from "../../store/table-sql.js";
 /** A table that is partitioned by month for a Delta export. */
 export interface MonthlyRows {
   name: string;
-  columns: readonly ReadableColumn[];
+  columns: readonly Column[];
   /** `brand_id` if the table can contain several brands, followed by `month` if rows have a date. */
   partitionColumns: readonly string[];
   manyBrands: boolean;
