@@ -48,9 +48,11 @@ export class TableColumns {
   /**
    * Adds a column for each scalar value that has none. Request parameters already have columns.
    * @param issues receives columns whose name differs from the field's name, and fields without a column
+   * @returns true if a column was added
    */
-  discover(item: JsonObject, parameters: JsonObject, issues: SchemaIssue[]): void {
+  discover(item: JsonObject, parameters: JsonObject, issues: SchemaIssue[]): boolean {
     const table = this.shape.name;
+    const countBefore = this.#columns.length;
     for (const { path, value } of listFields(item)) {
       if (isParameter(path, value, parameters)) continue;
       const column = this.#byPath.get(pathKey(path));
@@ -61,6 +63,7 @@ export class TableColumns {
       const name = typeof value === "object" ? null : this.#addColumn(path, scalarType(value));
       if (name !== path.join("_")) issues.push({ kind: "column", table, path: path.join("."), name });
     }
+    return this.#columns.length > countBefore;
   }
 
   /** @returns the column's name, or null if there are too many columns or the field's name is invalid */

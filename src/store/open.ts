@@ -28,7 +28,7 @@ import {
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, loadOwner, type OwnerBrand, saveOwner } from "./owner.js";
 import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
-import { migrateSystemTables, schemaVersion, withWritableSchema } from "./schema.js";
+import { checkIsMirror, migrateSystemTables, schemaVersion, withWritableSchema } from "./schema.js";
 import { explainOpenError } from "./sqlite-errors.js";
 import { quote, tableName } from "./table-sql.js";
 
@@ -73,7 +73,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     createMirrorFile(path);
   }
   const mirror = await connect(path);
-  try {
+  return await closeOnError(mirror, async () => {
     if (brands && schemaVersion(mirror) !== "none")
       checkOwner(loadOwner(mirror), brands.ofKey, brands.ofProfile);
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
@@ -87,9 +87,16 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     if (brands) saveOwner(mirror, brands.ofKey);
     mirror.db.pragma(`busy_timeout = ${busyMs}`);
     return mirror;
+  });
+}
+
+/** Returns the result of `work`. If `work` throws, closes the mirror and explains errors from SQLite. */
+async function closeOnError<T>(mirror: Mirror, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     mirror.db.close();
-    throw explainOpenError(error, path) ?? error;
+    throw explainOpenError(error, mirror.path) ?? error;
   }
 }
 
@@ -99,28 +106,20 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
  */
 export async function openMirrorForReading(path: string, options: MigrationOptions = {}): Promise<Mirror> {
   const mirror = await connect(path, { readonly: true });
-  const version = schemaVersion(mirror);
-  if (isUpToDate(mirror)) return mirror;
+  const isCurrent = await closeOnError(mirror, () => {
+    if (schemaVersion(mirror) === "none")
+      throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
+    return isUpToDate(mirror);
+  });
+  if (isCurrent) return mirror;
   mirror.db.close();
-  if (version === "none")
-    throw new ConfigurationError(`The mirror is empty: ${path}.`, { hint: "run `brandapi sync` first" });
-  await checkMigratable(path);
-  const migrated = await openMirror(path, options);
-  migrated.db.close();
-  return await connect(path, { readonly: true });
-}
-
-/** @throws MirrorUnusable if the file is read-only; MirrorBusy if an older version of brandapi is writing to it */
-async function checkMigratable(path: string): Promise<void> {
   if (!isWritable(path))
     throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
-  // The migration would change tables that the older version is still writing to.
-  if (await findRunningCommand(path))
-    throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-      hint: "to migrate the mirror, run the same command again after that run has ended",
-    });
+  const migrated = await openMirror(path, { ...options, isLocked: false });
+  migrated.db.close();
+  return await connect(path, { readonly: true });
 }
 
 export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
@@ -137,11 +136,12 @@ export async function openMirrorOrEmpty(path: string): Promise<Mirror> {
 
 export async function openMirrorForPlan(path: string): Promise<Mirror> {
   const mirror = await openMirrorOrEmpty(path);
-  if (!mirror.hasFile || isUpToDate(mirror)) return mirror;
-  const content = mirror.db.serialize();
+  if (!mirror.hasFile) return mirror;
+  const outdated = await closeOnError(mirror, () => (isUpToDate(mirror) ? null : mirror.db.serialize()));
+  if (outdated === null) return mirror;
   mirror.db.close();
   const Sqlite = await loadSqlite();
-  const copy = new Mirror(new Sqlite(clearLogMode(content)), path, null);
+  const copy = new Mirror(new Sqlite(clearLogMode(outdated)), path, null);
   copy.transaction(() => migrateTables(copy));
   return copy;
 }
@@ -160,6 +160,11 @@ interface MigrationOptions {
    * migrated.
    */
   isCopy?: boolean;
+  /**
+   * False if this command has not locked the mirror. It must then not migrate the mirror during a run of an older
+   * version, because the migration would change tables that the run is writing to.
+   */
+  isLocked?: boolean;
   /**
    * Prints the path of the backup, and warnings about user-defined objects, such as views, that were renamed or lost.
    */
@@ -180,9 +185,14 @@ function isUpToDate(mirror: Mirror): boolean {
  */
 async function migrateMirror(
   mirror: Mirror,
-  { isCopy = false, reporter = silentReporter }: MigrationOptions,
+  { isCopy = false, isLocked = true, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
   const { backup, warnings } = await withWriteTransaction(mirror, async () => {
+    // A newer version may have migrated the mirror while this transaction waited for the write lock.
+    checkIsMirror(mirror);
+    // A run locks the mirror before opening it. A run that starts after this check waits for this transaction and then
+    // finds the migrated mirror.
+    if (!isLocked) await checkNoRun(mirror);
     const isOlder = schemaVersion(mirror) === "older";
     const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
     const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
@@ -196,6 +206,13 @@ async function migrateMirror(
   if (backup)
     reporter.note(`The mirror was migrated to this version. Backup of the earlier version: ${backup.path}`);
   for (const text of warnings) reporter.warn(text);
+}
+
+async function checkNoRun({ path }: Mirror): Promise<void> {
+  if (await findRunningCommand(path))
+    throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
+      hint: "to migrate the mirror, run the same command again after that run has ended",
+    });
 }
 
 /**

@@ -72,9 +72,9 @@ class TableWriter {
 
   insertRows(record: ParsedRecord, issues: SchemaIssue[]): void {
     if (this.shape.discoversColumns && this.schema === "main") {
+      const { columns } = this.#rowBuilder;
       for (const { value } of this.#rowBuilder.items(record))
-        this.#rowBuilder.columns.discover(value, record.parameters, issues);
-      this.#insertSql.clear();
+        if (columns.discover(value, record.parameters, issues)) this.#insertSql.clear();
     }
     const insert = this.#insertInto(recordState(record));
     for (const row of this.#rowBuilder.build(record, issues)) this.mirror.execute(insert, row);

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/deps.js";
 import { MirrorBusy, MirrorUnusable } from "../../src/errors.js";
 import { readFileId } from "../../src/store/mirror-files.js";
@@ -241,6 +241,33 @@ test("while a run holds the lock, opening a mirror for reading does not rebuild 
   lock.release();
   (await openMirrorForReading(path)).db.close();
   expect(readRules()).not.toBe(outdatedRules);
+});
+
+test("if a newer version migrates a mirror while an older version opens it, the older version fails and does not change the mirror", async () => {
+  const { db, path } = await makeMirror();
+  const newerVersion = migrations.length + 1;
+  const brands = {
+    // `openMirror` reads the brand after it has connected to the mirror and checked the version.
+    get ofKey() {
+      db.pragma(`user_version = ${newerVersion}`);
+      return { id: "b", name: "Fjell" };
+    },
+    ofProfile: undefined,
+  };
+  await expect(openMirror(path, { brands })).rejects.toThrow(/written by a newer version of brandapi/);
+  expect(db.pragma("user_version", { simple: true })).toBe(newerVersion);
+});
+
+test.each([
+  ["openMirrorForReading", openMirrorForReading],
+  ["openMirrorForPlan", openMirrorForPlan],
+])("%s closes the connection if a table is missing", async (_, open) => {
+  const { db, path } = await makeMirror();
+  db.exec("DROP TABLE mirror_info");
+  const close = vi.spyOn(Sqlite.prototype, "close");
+  onTestFinished(() => close.mockRestore());
+  await expect(open(path)).rejects.toThrow("mirror_info");
+  expect(close).toHaveBeenCalledOnce();
 });
 
 test("a mirror's lock blocks a second run until the first run releases it", async () => {
