@@ -28,7 +28,7 @@ function collect(id, context, found) {
 }
 
 /**
- * Names a bundle after its module: `src/sync/run.ts` becomes `sync-run.js`. Like `src`, the folder with the bundles is
+ * Names a bundle after its module: `src/api/client.ts` becomes `api-client.js`. Like `src`, the folder with the bundles is
  * one level below the root, so relative paths work in both.
  */
 function fileName({ name, facadeModuleId, moduleIds }) {

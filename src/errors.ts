@@ -37,7 +37,7 @@ export interface ErrorOptions {
   failureScope?: FailureScope | undefined;
 }
 
-/** The base class of all errors. An instance of the base class itself represents a bug in the program. */
+/** The base class of errors that users see. An instance of the base class itself represents a bug in the program. */
 export class BrandapiError extends Error {
   readonly exitCode: ExitCode = exitCodes.defect;
   /** A stable name, printed by `--json` as `{"error":{"code",…}}`. */

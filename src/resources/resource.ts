@@ -45,7 +45,7 @@ export const resourceDefaults = {
 } as const satisfies Partial<Resource>;
 
 /**
- * How a resource is read. Each strategy has a file in `sync`.
+ * How a resource is read. `sync/sync-resources.ts` maps each kind to the functions that implement it.
  * - dated: reads by date, newest first, and re-reads a trailing window in every run (orders, content)
  * - list: reads all pages in every run
  * - details: reads all pages, and sends a request for each record whose details may have changed

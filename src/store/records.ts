@@ -142,28 +142,37 @@ export function createRecordComparison(mirror: Mirror, resource: Resource) {
   };
 }
 
-/** The columns of `records` that describe one version of a record. */
+/** The columns of `records` that describe one version of a record. Times are ISO 8601 strings. */
 export interface VersionRow {
   record_id: number;
+  /** The record after redaction, including any details that are merged into it. */
   json: string;
   /** The request parameters (`ParsedRecord.parameters`) as JSON, or null if there are none. */
   context: string | null;
   /**
-   * The time at which this version was first read or, for a removed record, the time of its removal. Both are ISO 8601
-   * strings.
+   * The time at which this version was first read or, for a removed record, the time of its removal. If the resource
+   * has no history, the time of the last read.
    */
   since_at: string;
+  /** The time of the removal, or null for a current record. */
   removed_at: string | null;
 }
 
 /** A row in `records`. `list_json`, `detailed_at` and `outdated` are used only by resources with details. */
 export interface RecordRow extends VersionRow {
   resource: string;
+  /** The record's ID, or its position in the list (see `recordKey`). */
   key: string;
+  /** The latest list item, if the resource's details are merged into its records. */
   list_json: string | null;
+  /** The time (ISO 8601) of the last request for the record's details, or null if they were never requested. */
   detailed_at: string | null;
+  /** 1 if the list item has changed since `detailed_at`. */
   outdated: 0 | 1;
+  /** The record's date (see `recordDate`), in milliseconds since the Unix epoch, unlike all other times in this table. */
   dated_at: number | null;
+  /** The status bits of all API filters that match the record (see `recordStatusBits`). */
+  flags: number;
 }
 
 /** A record parsed from its row. `parameters` are the request parameters that the record does not contain. */

@@ -20,7 +20,7 @@ export const systemTables = {
 export const applicationId = 0x62726e64;
 
 /**
- * The migrations of the system tables, one per schema version. The last one renames some tables that earlier ones
+ * The migrations of the system tables, one per schema version. Later migrations rename some tables that earlier ones
  * create. Never change a released migration. The typed tables are created by `projection.ts` from the resource
  * declarations.
  */

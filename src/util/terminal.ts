@@ -38,7 +38,7 @@ export function printJson(stdout: OutputStream, value: unknown): void {
   stdout.write(stdout.isTTY ? escapeData(line) : line);
 }
 
-/**
+/*
  * Text from the API, from servers and from files could control the terminal: move the cursor, change colors, or reorder
  * or hide text. The functions below replace such characters with visible escapes.
  */

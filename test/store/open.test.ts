@@ -254,7 +254,7 @@ test("if a newer version migrates a mirror while an older version opens it, the 
     },
     ofProfile: undefined,
   };
-  await expect(openMirror(path, { brands })).rejects.toThrow(/written by a newer version of brandapi/);
+  await expect(openMirror(path, { brands })).rejects.toThrow(/^The mirror was written by a newer version/);
   expect(db.pragma("user_version", { simple: true })).toBe(newerVersion);
 });
 
