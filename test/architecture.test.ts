@@ -151,7 +151,7 @@ const foreignNames = ["ProgramArguments", "StartCalendarInterval", "deltaLake"];
 
 const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
 
-/** Returns the identifiers in backticks, such as `readRange` or `Mirror.path`, that occur in no code. */
+/** Returns the identifiers in backticks, such as `readRange` or `Mirror.path`, that do not occur in any code. */
 function findUnknownNames(): string[] {
   const pages = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith(".md"),

@@ -30,7 +30,7 @@ FROM late_refunds WHERE days_at_least > 30 ORDER BY refunded_amount DESC LIMIT 1
   },
   {
     name: "growth",
-    question: "How does each month's net compare with the previous month's?",
+    question: "How does each month's net amount compare with the previous month's?",
     sql: `SELECT month, currency, is_partial, net_through, net_before,
   round(100 * net_through / net_before - 100, 1) AS more
 FROM sales_by_month ORDER BY month DESC, currency LIMIT 12`,

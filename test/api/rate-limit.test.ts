@@ -205,7 +205,7 @@ it.each([
 it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock);
-  // These requests have expired, so they no longer reduce the configured limit.
+  // After a minute, these requests no longer count toward the configured limit.
   await send(60);
   clock.pass(61_000);
   limiter.endRequest(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });
@@ -263,7 +263,7 @@ function pauseAfter(waits: number, { clock, limiter }: { clock: FakeClock; limit
   };
 }
 
-it("if a request waits first for the configured limit and then because of the API, only the second wait counts toward --max-wait", async () => {
+it("if a request waits for the configured limit and then for a delay requested by the API, only the delay counts toward --max-wait", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 });
   await send(1);
@@ -272,7 +272,7 @@ it("if a request waits first for the configured limit and then because of the AP
   expect(clock.waitedMs).toBe(63_000);
 });
 
-it("a request that waits first because of the API and then for the configured limit reports each wait with its reason", async () => {
+it("a request that waits for a delay requested by the API and then for the configured limit reports each wait with its reason", async () => {
   const clock = new FakeClock();
   const waits: object[] = [];
   const { limiter, send } = openLimiter(clock, { rateLimit: 1 }, { onWait: (wait) => waits.push(wait) });

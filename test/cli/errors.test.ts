@@ -331,7 +331,7 @@ test.each([
   expect(completed(text, options)).toBe(text);
 });
 
-test("hints add a profile from BRANDAPI_PROFILE to `brandapi login` only", () => {
+test("hints add the profile from BRANDAPI_PROFILE to `brandapi login`, but to no other command", () => {
   const text = "run `brandapi login`, then `brandapi sync`";
   const expected = "run `brandapi login --profile acme`, then `brandapi sync`";
   expect(addMirrorFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);

@@ -31,7 +31,7 @@ function reporterFor(
   };
 }
 
-/** Waits until the progress line has been drawn, if it is drawn at all. */
+/** Waits long enough for the progress line to be drawn. */
 async function settle(): Promise<void> {
   await import("cli-progress");
   await new Promise((resolve) => setImmediate(resolve));
@@ -310,7 +310,7 @@ test("the reporter passes the number of requests remaining in all tasks to its p
   ]);
 });
 
-test("the reporter's progress callback receives an unannounced task as task 1 of 1", () => {
+test("the reporter's progress callback receives task 1 of 1 if a task starts without a list of expected tasks", () => {
   const { reporter, notified } = reporterFor();
   reporter.begin({ name: "orders" });
   expect(notified).toMatchObject([{ name: "orders", position: 1, taskCount: 1 }]);

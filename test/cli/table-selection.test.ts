@@ -67,13 +67,13 @@ test.each([
 });
 
 test.each(["2026-11-22", "2026-11-21T12:00:00.001Z"])(
-  "at 2026-11-21T12:00:00Z, --as-of %s is rejected because that time is in the future",
+  "--as-of %s is rejected as a time in the future if it is now 2026-11-21T12:00:00Z",
   (text) => {
     expect(() => parseAsOf(text, now)).toThrow("in the future");
   },
 );
 
-test("--as-of warns about resources first read after the time, tables without a history, and a host ranking re-read that day", async () => {
+test("--as-of TIME warns about resources first read after TIME, tables without a history, and a host ranking that was re-read later on the same day", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T00:00:00.000Z" });
   writeRead(mirror, "roster", [memberOf("r1")], { at: "2026-11-02T00:00:00.000Z" });

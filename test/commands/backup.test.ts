@@ -586,15 +586,15 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
   }).ended;
 }
 
-test("backup --restore removes the copy if a signal arrives while the copy is prepared", async () => {
+test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // WAL mode is turned off in the copy for the first time when the copy is checked.
+  // The first time that SQLite turns off WAL mode in the copy is during the check of the copy.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });
 
-test("backup --restore finishes if a signal arrives while the mirror is replaced", async () => {
+test("backup --restore finishes if a signal arrives while the mirror is being replaced", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const { code, err } = await restoreWithSignal(brand, path, brand.db, 1);

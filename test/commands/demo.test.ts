@@ -62,7 +62,7 @@ describe("demo run twice in the same folder", () => {
     expect(first.out).not.toMatch(/^'\d/m);
   });
 
-  test("demo syncs a simulated brand as of 3 weeks ago and as of now, writes its files and opens the report", () => {
+  test("demo syncs a simulated brand twice, three weeks apart, writes its files and opens the report", () => {
     const times = "SELECT DISTINCT started_at FROM sync_runs ORDER BY 1";
     expect(select(times)).toEqual(["2026-10-31T12:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
     for (const name of files) expect(existsSync(file(name)), name).toBe(true);

@@ -59,7 +59,7 @@ test("status shows each synced resource's row count, covered range, last success
   );
 });
 
-test("status --json prints the same data with stable field names", async () => {
+test("status --json prints the state of each resource with stable field names", async () => {
   const mirror = await makeMirror();
   saveOwner(mirror, { id: "b", name: "Fjell" });
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });

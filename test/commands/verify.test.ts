@@ -52,7 +52,7 @@ test("verify reports a named resource that has never been synced, and --repair r
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("verify of several resources prints a single line about changes to their records that verify cannot detect", async () => {
+test("verify explains in a single line which changes it cannot detect, even if it checks several resources", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync orders content roster surveys opportunities")).code).toBe(0);
   const { out } = await brand.run("verify");
@@ -165,7 +165,7 @@ test("if most records are missing from the API, verify --repair removes them onl
   expect(applied.out).toContain("  repaired: 0 new, 0 changed, 28 removed: ");
 });
 
-test("verify does not suggest --repair for records with unreadable dates, which only the API can correct", async () => {
+test("verify does not suggest --repair for records with unreadable dates, because only the API can correct them", async () => {
   const orders = [...ordersBefore(noon - hour, 10, day), orderAt("odd", "2026-11-10T24:00:00Z")];
   const roster = Array.from({ length: 30 }, (_, n) => memberOf(`r${n}`));
   const brand = makeBrand({ orders, roster, variants: { undated: "in every range" } });
@@ -177,7 +177,7 @@ test("verify does not suggest --repair for records with unreadable dates, which 
   expect([both.code, both.err]).toEqual([8, expect.stringContaining("orders roster` again later\n")]);
 });
 
-test("if the key has lost a scope, verify exits with code 8, but verify of that resource exits with code 5", async () => {
+test("if the key has lost the scope for orders, `verify` exits with code 8, and `verify orders` exits with code 5", async () => {
   const brand = await syncedBrand();
   brand.setKey({ scopes: ["roster:read"] });
   const all = await brand.run("verify");

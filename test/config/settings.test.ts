@@ -97,7 +97,7 @@ test("flags override environment variables, which override the profile", async (
   });
 });
 
-test("once the settings have been read, the key in them is redacted in all output", () => {
+test("the configured key is redacted in all output once the settings have been read", () => {
   const deps = world({ env: { BRANDAPI_KEY: " brk_a\n" } });
   readSettings({}, deps);
   expect([...deps.apiKeys]).toEqual(["brk_a"]);
@@ -684,7 +684,7 @@ const misspelled = [
   ["BRANDAPI_PINGS", "BRANDAPI_PING"],
 ] as const;
 
-test.each(misspelled)("the variable %s is taken for a misspelling of %s", (written, meant) => {
+test.each(misspelled)("the variable %s is treated as a misspelling of %s", (written, meant) => {
   expect(findMisspelledVariables({}, { [written]: "x" })).toEqual([{ written, meant }]);
 });
 
@@ -700,7 +700,7 @@ test("a misspelled variable is ignored if it is empty, or if the correct variabl
 });
 
 test.each(["'brk_a'", '"brk_a"', "'brk_a", "brk_a'"])(
-  "the error for the key %s mentions the quotes around it",
+  "the key %s is rejected, and the error mentions the quotes",
   async (key) => {
     const error = failure({}, world({ env: { BRANDAPI_KEY: key } }));
     expect([error.exitCode, error.message]).toEqual([3, expect.stringMatching(/BRANDAPI_KEY.*quotes/)]);

@@ -128,7 +128,7 @@ test("a number outside the range of a double is stored as text in the record, an
   expect((await brand.run("doctor")).out).toContain("match the records");
 });
 
-test("if the API later sends a number as a string, the column is unchanged, and the sync records a change and prints a warning", async () => {
+test("if the API starts to send a number as a string, the sync keeps the column's value, records a change and prints a warning", async () => {
   const brand = makeBrand({ orders: [orderAt("a", noon - day, { total_amount: 12.5 })] });
   await brand.run("sync orders");
   brand.pass(day);

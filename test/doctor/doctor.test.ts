@@ -187,7 +187,7 @@ test.each([
   const start = (page - 1) * Number(mirror.db.pragma("page_size", { simple: true }));
   mirror.db.close();
   const file = openSync(mirror.path, "r+");
-  // Mark the page as an index page, or as a page without cells.
+  // Corrupts the page by marking it as an index page or by overwriting its header.
   writeSync(file, name === "record_versions" ? Buffer.from([2]) : Buffer.alloc(8, 0x0a), 0, undefined, start);
   closeSync(file);
   const { code, of } = await doctor({ env: { BRANDAPI_DB: mirror.path } });

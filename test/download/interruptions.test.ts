@@ -242,7 +242,7 @@ test.each([
   expect(again.files.map((file) => isComplete(file))).toEqual([true]);
 });
 
-test("a complete file whose size differs from the library's is kept, and both sizes are reported once", async () => {
+test("a complete file whose size differs from its size in the library is kept, and both sizes are reported once", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: 1_033 }, b: {} });
   const body = "x".repeat(1_533);
   const requests = failFileRequests(brand, (id) =>
@@ -279,7 +279,7 @@ test("a download follows up to three redirects to https URLs without sending the
     return async (url, init) => {
       if (!String(url).includes("/files/") && !String(url).includes("/hop/"))
         return await brand.fetch(url, init);
-      // The connection that returned the redirect is closed.
+      // The connection that returned the previous redirect must be closed by now.
       expect(redirect?.aborted).not.toBe(false);
       redirect = init?.signal;
       requests.push({ url: String(url), headers: new Headers(init?.headers) });

@@ -90,7 +90,7 @@ async function csvOf(mirror: Mirror, table: string): Promise<string> {
   });
 }
 
-test("a CSV export contains exact values, according to an independent parser", async () => {
+test("an independent parser reads the exact values of random orders from a CSV export", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(order, { minLength: 1, maxLength: 20 }), async (orders) => {
       const mirror = await makeMirror();

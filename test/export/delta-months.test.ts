@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test("a Delta version of a view is verified only if all of the view's resources are, and only up to their oldest sync", async () => {
+test("a view's Delta version is verified only if all resources of the view are verified, and only through the oldest of their syncs", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });

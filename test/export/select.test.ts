@@ -102,7 +102,7 @@ test("--since and --until filter daily clicks by date, and changes by the time a
   expect(await rows(mirror.path, "changes", "--until", "2026-11-01")).toEqual([]);
 });
 
-test("repeated exports contain the same rows in the order in which they were first read", async () => {
+test("repeated exports are identical, with rows in the order in which they were first read", async () => {
   const mirror = await makeMirror();
   writeRead(
     mirror,

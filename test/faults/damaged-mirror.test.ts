@@ -60,7 +60,7 @@ test("if the mirror is damaged, sync names the last backup and exits with code 3
 test("doctor names the last backup even if the damage makes SQLite's integrity check fail", async () => {
   const brand = await synced();
   const { path } = JSON.parse((await brand.run("backup --json")).out) as { path: string };
-  // A table's page is marked as an index page.
+  // Marks the table's first page as an index page.
   damage(brand.db, "record_versions", Buffer.from([2]));
   const { code, out } = await brand.run("doctor");
   expect([code, out]).toEqual([3, expect.stringContaining(`brandapi backup --restore ${path}\``)]);

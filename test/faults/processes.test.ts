@@ -16,7 +16,7 @@ async function serveBrand(responses: number, until: Promise<void> = new Promise(
   return { brand, start };
 }
 
-test("a sync stops gracefully on SIGTERM, and the next sync continues from there", async () => {
+test("a sync stops gracefully on SIGTERM, and the next sync resumes it", async () => {
   const { brand, start } = await serveBrand(8);
   const running = start("sync", "orders");
   await until(() => brand.servedCount() > 8);
@@ -33,13 +33,13 @@ test("a sync stops gracefully on SIGTERM, and the next sync continues from there
   );
 });
 
-/** Syncs the orders in this process, at a time after the child process has ended. */
+/** Syncs the orders in this process, with the test's clock set to the current time. */
 async function syncNext(brand: TestBrand) {
   brand.pass(Date.now() - brand.now());
   return await brand.run("sync orders");
 }
 
-test("an interrupted sync --dry-run does not claim that data was kept", async () => {
+test("an interrupted sync --dry-run does not report that data was kept", async () => {
   const { brand, start } = await serveBrand(1);
   const running = start("sync", "--dry-run");
   await until(() => brand.servedCount() > 1);

@@ -242,7 +242,7 @@ test("the report's monthly chart leaves a gap for a month without orders, and is
   ]);
 });
 
-test("the report lists which months and orders of the last 12 months changed after they had been reported", async () => {
+test("the report lists the months and orders from the last 12 months that changed after they had been reported", async () => {
   const mirror = await makeMirror();
   const orders = [
     order("old", "2025-10-05", 100),

@@ -233,7 +233,7 @@ function collectPages(list: ListRequest, ignored: readonly string[]): Fields[] {
   }
   if (brand.orders === list.brand.orders || list.name !== "orders" || !url.searchParams.has("status"))
     return records;
-  // The changed orders only select the records. The response contains the original orders.
+  // The changed orders determine only which records match. The response contains the original orders.
   const originals = new Map(list.brand.orders.map((order) => [order.id, order]));
   return records.map((record) => originals.get(String(record.id)) ?? record);
 }

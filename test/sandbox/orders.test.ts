@@ -120,7 +120,7 @@ test.each([
   },
 );
 
-test("unless an option adds undated records to every range, the sandbox lists them only if no date range is requested", () => {
+test("the sandbox lists undated records only if no date range is requested, unless an option adds them to every range", () => {
   const brand = { ...emptyBrand(keys), orders: [orderAt("none", null), orderAt("a", noon)] };
   const range = "/orders?start_date=2026-11-21";
   expect(ids("/orders", { brand })).toEqual(["a", "none"]);
@@ -128,7 +128,7 @@ test("unless an option adds undated records to every range, the sandbox lists th
   expect(ids(range, { brand, variants: { undated: "in every range" } })).toEqual(["a", "none"]);
 });
 
-test("sandbox options can include a record from before the date range or return outdated totals", () => {
+test("sandbox options can add a record dated before the requested range or return an outdated `total_items`", () => {
   const brand = { ...emptyBrand(keys), orders: ordersBefore(noon, 3, day) };
   expect(ids("/orders?start_date=2026-11-21", { brand, variants: { includesRecordBelow: true } })).toEqual([
     "o0",
@@ -138,7 +138,7 @@ test("sandbox options can include a record from before the date range or return 
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("if the sandbox is set to return complete lists, /gifts, /codes and /surveys have no pages and accept no parameters", () => {
+test("with the option for complete lists, the sandbox's /gifts, /codes and /surveys have no pages and accept no parameters", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);

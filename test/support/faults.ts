@@ -7,7 +7,7 @@ import { createVariantApi, type VariantApi } from "../sandbox/api-variants.js";
 export type Fault =
   /** A response with the given status, from the API or a proxy. */
   | { status: number; headers?: Record<string, string>; body?: string }
-  /** The response for different data, such as the brand's earlier state. */
+  /** The response that the API would return for a different brand or for an earlier state of the brand. */
   | { from: Brand }
   /** The correct response with a modified JSON envelope. */
   | { envelope(envelope: Record<string, unknown>): unknown }

@@ -41,7 +41,7 @@ export const reading: Scenario = {
         to: "brandapi, first sync",
         goal: "0.5",
       }),
-      { what: "simple program, orders of the last 30 days", measured: of("floorWindow") },
+      { what: "simple program, orders from the last 30 days", measured: of("floorWindow") },
       compared("brandapi, nightly sync of the last 30 days", of("window"), of("floorWindow"), {
         to: "simple program",
       }),
