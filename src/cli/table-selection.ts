@@ -12,7 +12,7 @@ import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { hasBeenRead, hasDoneSync } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
-import { closestName } from "../util/suggestions.js";
+import { closestName, didYouMean } from "../util/suggestions.js";
 import { formatInstant } from "../util/timestamps.js";
 import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./read-session.js";
@@ -36,9 +36,8 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
     throw new UsageError(`\`${name}\` is a system table that only \`brandapi query\` can read.`, {
       hint: `run \`brandapi query "SELECT * FROM ${name} LIMIT 10"\``,
     });
-  const closest = closestName(name, tableNames);
   throw new UsageError(`Unknown table: \`${typed}\`.`, {
-    hint: closest ? `did you mean \`${closest}\`?` : "`brandapi tables` lists the tables and views",
+    hint: didYouMean(closestName(name, tableNames)) ?? "`brandapi tables` lists the tables and views",
   });
 }
 

@@ -3,7 +3,7 @@ import type { CommandLine } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import { quoteShellWord } from "../util/format-text.js";
-import { closestName, suggestName } from "../util/suggestions.js";
+import { closestName, didYouMean, suggestName } from "../util/suggestions.js";
 
 /** Converts a commander error to a UsageError. The hint suggests the closest valid name or the command's help. */
 export function toUsageError(
@@ -19,7 +19,10 @@ export function toUsageError(
       return createError("No command was specified.");
     case "commander.unknownCommand": {
       const names = program.commands.map((each) => each.name());
-      return createError(`Unknown command: \`${name}\`.`, suggestCommand(name) ?? didYouMean(name, names));
+      return createError(
+        `Unknown command: \`${name}\`.`,
+        suggestCommand(name) ?? didYouMean(closestName(name, names)),
+      );
     }
     case "commander.unknownOption": {
       // Commander provides the option's name only in the error message.
@@ -33,7 +36,7 @@ export function toUsageError(
       const [flag = option] = option.split("=");
       return createError(
         `Unknown option: \`${option}\`.`,
-        suggestOption(flag, name, names) ?? didYouMean(flag.replace(/^-(?=\w\w)/, "--"), names),
+        suggestOption(flag, name, names) ?? didYouMean(closestName(flag.replace(/^-(?=\w\w)/, "--"), names)),
       );
     }
     case "commander.missingArgument":
@@ -77,8 +80,11 @@ function suggestCommand(name: string): string | undefined {
   return commands[name] && `use \`brandapi ${commands[name]}\``;
 }
 
-/** Hints for options that users expect but that do not exist, keyed by command and option. */
+/** Hints for options that users expect but that do not exist, keyed by option, or by command and option. */
 const expectedOptions: Readonly<Record<string, string>> = {
+  "-p": "use `--profile`",
+  "-q": "use `--quiet`",
+  "-v": "use `--verbose` for more output, or `-V` to print the version",
   "backup --list":
     "`brandapi status` prints the last backup; backups are ordinary files in the backup folder",
   "export --table": "omit `--table`, as in `brandapi export roster --csv`",
@@ -92,17 +98,12 @@ const expectedOptions: Readonly<Record<string, string>> = {
  * @param names the command's options
  */
 function suggestOption(option: string, command: string, names: readonly string[]): string | undefined {
-  const expected = expectedOptions[`${command} ${option}`];
-  if (expected !== undefined) return expected;
-  if (option === "-q") return "use `--quiet`";
-  if (option === "-v") return "use `--verbose` for more output, or `-V` to print the version";
-  if (option === "-p") return "use `--profile`";
-  if (option === "--all" && names.includes("--csv"))
+  const hasFormats = names.includes("--csv");
+  if (option === "--all" && hasFormats)
     return "name each table, as in `brandapi export orders roster -o exports/`; `brandapi tables` lists the tables";
-  if (option !== "--format") return undefined;
-  return names.includes("--csv")
-    ? "use the format's option, such as `--csv`, `--json` or `--xlsx`"
-    : "use `--json`";
+  if (option === "--format")
+    return hasFormats ? "use the format's option, such as `--csv`, `--json` or `--xlsx`" : "use `--json`";
+  return expectedOptions[`${command} ${option}`] ?? expectedOptions[option];
 }
 
 function missingArgumentHint(command: Command): string | undefined {
@@ -129,11 +130,6 @@ function statementHint(argv: readonly string[]): string {
   return argv.some((word) => /[‘’“”]/.test(word))
     ? 'put the statement in straight quotes (`"`), not in curly quotes (`“”`)'
     : "put the statement in quotes";
-}
-
-function didYouMean(typed: string, names: readonly string[]): string | undefined {
-  const name = closestName(typed, names);
-  return name && `did you mean \`${name}\`?`;
 }
 
 /** Returns commander's message as a sentence, with names in backticks. */

@@ -34,7 +34,7 @@ import { checkCondition, conditionTestSql, explainRuntimeError } from "../query/
 import { findWrongComparisons } from "../query/wrong-comparisons.js";
 import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
-import { findOwnColumn } from "../util/suggestions.js";
+import { didYouMean, findOwnColumn } from "../util/suggestions.js";
 
 /** `json` is both a global flag and an output format. */
 interface ExportFlags extends OutputFlags, GlobalFlags {
@@ -224,8 +224,7 @@ function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly stri
         hint: `separate the columns with commas: \`--columns ${name.split(/\s+/).join(",")}\``,
       });
     const own = findOwnColumn(name, table.name, columns);
-    if (own !== undefined)
-      throw new UsageError(`${unknown}: \`${name}\`.`, { hint: `did you mean \`${own}\`?` });
+    if (own !== undefined) throw new UsageError(`${unknown}: \`${name}\`.`, { hint: didYouMean(own) });
     const otherTables = otherTablesHint(name, loadSchemaTables(db), [{ name: table.name, columns }]);
     if (otherTables !== undefined) throw new UsageError(`${unknown}: \`${name}\`.`, { hint: otherTables });
     checkName(`column of \`${table.name}\``, name, columns);

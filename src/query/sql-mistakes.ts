@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { quote } from "../store/table-sql.js";
 import { quoteShellWord } from "../util/format-text.js";
-import { closestName, findOwnColumn } from "../util/suggestions.js";
+import { didYouMean, findOwnColumn, namesContaining, similarNames } from "../util/suggestions.js";
 import { mainTableNames, tableNames } from "./readable-tables.js";
 import { blankQuotedText } from "./sql-tokens.js";
 import { emptyTableSql, type SchemaTable, withEmptyTables } from "./statement-reads.js";
@@ -11,6 +11,35 @@ interface Mistake {
   reason?: string;
   hint?: string | undefined;
 }
+
+/** Explanations of SQLite's error messages that do not depend on the statement. */
+const explainedErrors: readonly [pattern: RegExp, Mistake][] = [
+  [
+    /more than one statement$/,
+    { reason: "The SQL contains several statements", hint: "run one statement at a time" },
+  ],
+  [
+    /no statements$/,
+    {
+      reason: "The SQL contains no statements",
+      hint: 'for example `brandapi query "SELECT * FROM sales_by_month"`',
+    },
+  ],
+  [
+    /^incomplete input$/,
+    {
+      reason: "The SQL is incomplete",
+      hint: "check the end of the statement: close each `(` with `)`, and finish the last clause",
+    },
+  ],
+  [
+    /^misuse of aggregate/,
+    {
+      hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
+    },
+  ],
+  [/^ambiguous column name: /, { hint: "write the table's name or alias before it, as in `o.id`" }],
+];
 
 const renamedColumns: Readonly<Record<string, string>> = { host_name: "host_label" };
 
@@ -54,28 +83,12 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
  */
 export function explainMistake(db: Database, sql: string, error: string): Mistake {
   return (
-    explainNumberOfStatements(error) ??
+    explainedErrors.find(([pattern]) => pattern.test(error))?.[1] ??
     explainOtherDialect(sql, error) ??
     explainSyntaxError(db, sql, error) ??
     explainNameError(db, sql, error) ??
     {}
   );
-}
-
-function explainNumberOfStatements(error: string): Mistake | undefined {
-  if (error.endsWith("more than one statement"))
-    return { reason: "The SQL contains several statements", hint: "run one statement at a time" };
-  if (error.endsWith("no statements"))
-    return {
-      reason: "The SQL contains no statements",
-      hint: 'for example `brandapi query "SELECT * FROM sales_by_month"`',
-    };
-  if (error === "incomplete input")
-    return {
-      reason: "The SQL is incomplete",
-      hint: "check the end of the statement: close each `(` with `)`, and finish the last clause",
-    };
-  return undefined;
 }
 
 /** Finds quotes and syntax that other programs accept, no matter which error SQLite reports for them. */
@@ -118,18 +131,12 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
 }
 
 function explainNameError(db: Database, sql: string, error: string): Mistake | undefined {
-  if (error.startsWith("misuse of aggregate"))
-    return {
-      hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
-    };
-  if (error.startsWith("ambiguous column name: "))
-    return { hint: "write the table's name or alias before it, as in `o.id`" };
   if (error.startsWith("no such function: "))
     return {
       hint: "use SQLite's own functions, such as `date('now', '-7 days')`: https://sqlite.org/lang.html",
     };
   const table = /^no such table: (?:main\.)?(.+)$/.exec(error)?.[1];
-  if (table !== undefined) return { hint: didYouMean(similarNames(table, loadTableNames(db))) };
+  if (table !== undefined) return { hint: didYouMean(...similarNames(table, loadTableNames(db))) };
   const [, quoted, plain] = /^no such column: (?:"(.+)" - should this be|(.+)$)/.exec(error) ?? [];
   const column = quoted ?? plain;
   return column === undefined ? undefined : { hint: columnHint(db, sql, column, error) };
@@ -185,7 +192,7 @@ function columnHint(db: Database, sql: string, written: string, error: string): 
     const otherTables = otherTablesHint(column, tables, scope);
     if (otherTables !== undefined) return otherTables;
     const columnsOf = `\`brandapi tables ${scope[0]?.name ?? "NAME"}\` lists the columns`;
-    const suggestion = didYouMean(similarNames(column, available));
+    const suggestion = didYouMean(...similarNames(column, available));
     return suggestion ?? (alias ? columnsOf : `${columnsOf}; write text in single quotes: \`'${column}'\``);
   });
 }
@@ -219,7 +226,7 @@ export function otherTablesHint(
   const owners = findTablesWithColumn(column, tables, scope);
   if (owners.length === 0) return undefined;
   const available = new Set(scope.flatMap(({ columns }) => columns));
-  const suggestion = didYouMean(namesContaining(column, available));
+  const suggestion = didYouMean(...namesContaining(column, available));
   const location = `\`${column}\` is a column of ${owners.map(inBackticks).join(", ")}`;
   return suggestion === undefined ? location : `${location}; ${suggestion}`;
 }
@@ -246,36 +253,6 @@ function hasColumn({ columns }: SchemaTable, name: string): boolean {
 function loadTableNames(db: Database): string[] {
   const stored = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").pluck();
   return [...new Set([...tableNames, ...(stored.all() as string[])])];
-}
-
-function similarNames(typed: string, names: Iterable<string>): string[] {
-  const closest = closestName(typed, sortByLength(names));
-  if (closest !== undefined && !closest.startsWith(typed.toLowerCase())) return [closest];
-  return namesContaining(typed, names);
-}
-
-function sortByLength(names: Iterable<string>): string[] {
-  return [...names].sort((a, b) => a.length - b.length);
-}
-
-/**
- * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If no
- * name contains `typed`, returns names that `typed` ends with, such as `username` for `host_username`.
- */
-function namesContaining(typed: string, names: Iterable<string>): string[] {
-  const all = sortByLength(names);
-  const wanted = typed.toLowerCase();
-  const longer = wanted.length < 3 ? [] : all.filter((name) => name.includes(wanted));
-  const matches =
-    longer.length > 0 ? longer : all.filter((name) => wanted.endsWith(`_${name}`) && name !== "id");
-  return matches
-    .filter((name) => !matches.some((other) => name === `${other}_removed`))
-    .sort((a, b) => Number(b.startsWith(wanted)) - Number(a.startsWith(wanted)))
-    .slice(0, 3);
-}
-
-function didYouMean(names: readonly string[]): string | undefined {
-  return names.length > 0 ? `did you mean ${names.map(inBackticks).join(" or ")}?` : undefined;
 }
 
 function inBackticks(name: string): string {

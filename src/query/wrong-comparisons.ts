@@ -33,8 +33,10 @@ const unquotedDate = /^\d{4}[-/]\d\d?(?:[-/]\d\d?)?$/;
 function findUnquotedDate(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
     if (!unquotedDate.test(written)) continue;
-    const use = describeUse(tokens.slice(0, index), tokens.slice(index + 1));
-    if (use === undefined) continue;
+    const column = comparedDateColumn(tokens, index);
+    const called = tokens[index - 1] === "(" ? (tokens[index - 2] ?? "") : "";
+    if (column === undefined && !dateFunction.test(called)) continue;
+    const use = column === undefined ? `\`${called}()\` receives` : `\`${column}\` is compared with`;
     const [year = "", ...others] = written.split(/[-/]/);
     const operation = written.includes("/") ? "division" : "subtraction";
     const result = others.reduce(
@@ -65,9 +67,7 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     const [, year, separator, month = "", day] = yearFirst.exec(written) ?? [];
     const isDate = dayFirst.test(written) || (year !== undefined && !(separator === "" && day === undefined));
     if (!isDate || isoDate.test(written)) continue;
-    const column =
-      firstDateColumn(leftOperand(tokens.slice(0, index))) ??
-      firstDateColumn(rightOperand(tokens.slice(index + 1)));
+    const column = comparedDateColumn(tokens, index);
     if (column === undefined) continue;
     // If the year comes last, the order of day and month is unknown, so the warning contains only an example.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
@@ -88,9 +88,7 @@ const booleanColumns = new Set(allColumns.flatMap(({ name, type }) => (type === 
 function findBooleanText(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
     if (!/^'(?:true|false)'$/i.test(written)) continue;
-    const operands = [leftOperand(tokens.slice(0, index)), rightOperand(tokens.slice(index + 1))];
-    const columns = operands.flatMap(([column = "", ...others]) => (others.length === 0 ? column : []));
-    const column = columns.find((name) => booleanColumns.has(name.replace(/^.*\./, "").toLowerCase()));
+    const column = comparedColumns(tokens, index).find((name) => booleanColumns.has(name));
     if (column === undefined) continue;
     const value = /true/i.test(written) ? 1 : 0;
     return `\`${column}\` is 1 or 0, which never equals \`${written}\`: compare it with \`${value}\``;
@@ -108,13 +106,11 @@ const apiTimestamps = new Set(
  * different format.
  */
 function findDatetimeComparisons(tokens: readonly string[]): string[] {
-  const compared = tokens.flatMap((token, index) => {
-    if (!/^datetime$/i.test(token) || tokens[index + 1] !== "(") return [];
-    const left = leftOperand(tokens.slice(0, index));
-    const right = rightOperand(tokens.slice(tokens.indexOf(")", index) + 1));
-    return [left, right].flatMap(([column = "", ...others]) => (others.length === 0 ? column : []));
-  });
-  const columns = compared.map((column) => column.replace(/^.*\./, "").toLowerCase());
+  const columns = tokens.flatMap((token, index) =>
+    /^datetime$/i.test(token) && tokens[index + 1] === "("
+      ? comparedColumns(tokens, index, tokens.indexOf(")", index))
+      : [],
+  );
   // After `datetime(order_date) AS order_date`, the name refers to the converted value.
   const aliases = tokens.filter(
     (_, index) => tokens[index - 2] === ")" && /^as$/i.test(tokens[index - 1] ?? ""),
@@ -122,15 +118,23 @@ function findDatetimeComparisons(tokens: readonly string[]): string[] {
   return [...new Set(columns)].filter((column) => apiTimestamps.has(column) && !aliases.includes(column));
 }
 
-/**
- * Describes how a statement uses a value as a date: compared with a date column, or passed to a date function. Returns
- * undefined for any other use. @param before the tokens before the value @param after the tokens after the value
- */
-function describeUse(before: readonly string[], after: readonly string[]): string | undefined {
-  const column = firstDateColumn(leftOperand(before)) ?? firstDateColumn(rightOperand(after));
-  if (column !== undefined) return `\`${column}\` is compared with`;
-  const called = before.at(-1) === "(" ? (before.at(-2) ?? "") : "";
-  return dateFunction.test(called) ? `\`${called}()\` receives` : undefined;
+/** Returns the date column with which the value at `index` is compared. */
+function comparedDateColumn(tokens: readonly string[], index: number): string | undefined {
+  return comparedOperands(tokens, index)
+    .map((operand) => operand.find((token, at) => dateColumn.test(token) && operand[at + 1] !== "("))
+    .find((column) => column !== undefined);
+}
+
+/** Returns the operands with which the value from the token `first` to the token `last` is compared. */
+function comparedOperands(tokens: readonly string[], first: number, last = first): (readonly string[])[] {
+  return [leftOperand(tokens.slice(0, first)), rightOperand(tokens.slice(last + 1))];
+}
+
+/** Returns the columns with which a value is compared, in lowercase and without the table's name. */
+function comparedColumns(tokens: readonly string[], first: number, last = first): string[] {
+  return comparedOperands(tokens, first, last).flatMap(([column = "", ...others]) =>
+    others.length > 0 ? [] : column.replace(/^.*\./, "").toLowerCase(),
+  );
 }
 
 /**
@@ -151,8 +155,4 @@ function leftOperand(tokens: readonly string[]): readonly string[] {
 function rightOperand(tokens: readonly string[]): readonly string[] {
   if (!comparison.test(tokens[0] ?? "")) return [];
   return tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2);
-}
-
-function firstDateColumn(tokens: readonly string[]): string | undefined {
-  return tokens.find((token, index) => dateColumn.test(token) && tokens[index + 1] !== "(");
 }

@@ -13,6 +13,12 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
+/** Returns a hint that suggests the names, or undefined if there are none. */
+export function didYouMean(...names: readonly (string | undefined)[]): string | undefined {
+  const quoted = names.flatMap((name) => (name === undefined ? [] : `\`${name}\``));
+  return quoted.length > 0 ? `did you mean ${quoted.join(" or ")}?` : undefined;
+}
+
 /**
  * Returns a hint that suggests the closest name. If no name is similar enough, or if there are only a few names, the
  * hint lists all names.
@@ -22,10 +28,37 @@ export function suggestName(typed: string, names: readonly string[]): string | u
   const quoted = names.map((name) => `\`${name}\``).join(", ");
   if (closest !== undefined) {
     const all = names.length > 1 && names.length <= 4 ? ` Use one of ${quoted}` : "";
-    return `did you mean \`${closest}\`?${all}`;
+    return `${didYouMean(closest)}${all}`;
   }
   if (names.length > 40) return undefined;
   return names.length === 1 ? `use ${quoted}` : `use one of ${quoted}`;
+}
+
+/** Returns the most similar name, or up to three names that contain `typed`. */
+export function similarNames(typed: string, names: Iterable<string>): string[] {
+  const closest = closestName(typed, sortByLength(names));
+  if (closest !== undefined && !closest.startsWith(typed.toLowerCase())) return [closest];
+  return namesContaining(typed, names);
+}
+
+function sortByLength(names: Iterable<string>): string[] {
+  return [...names].sort((a, b) => a.length - b.length);
+}
+
+/**
+ * Returns up to three names that contain `typed`. Names that start with `typed` come first, then shorter names. If no
+ * name contains `typed`, returns names that `typed` ends with, such as `username` for `host_username`.
+ */
+export function namesContaining(typed: string, names: Iterable<string>): string[] {
+  const all = sortByLength(names);
+  const wanted = typed.toLowerCase();
+  const longer = wanted.length < 3 ? [] : all.filter((name) => name.includes(wanted));
+  const matches =
+    longer.length > 0 ? longer : all.filter((name) => wanted.endsWith(`_${name}`) && name !== "id");
+  return matches
+    .filter((name) => !matches.some((other) => name === `${other}_removed`))
+    .sort((a, b) => Number(b.startsWith(wanted)) - Number(a.startsWith(wanted)))
+    .slice(0, 3);
 }
 
 /**
@@ -53,12 +86,10 @@ function nameWithWords(typed: string, names: Iterable<string>): string | undefin
   const stemsOf = (text: readonly string[]) =>
     text.map((word) => abbreviations[word] ?? word.replace(/s$/, ""));
   const stems = stemsOf(words);
-  return [...names]
-    .sort((a, b) => a.length - b.length)
-    .find((name) => {
-      const available = stemsOf(name.split("_"));
-      return stems.every((stem) => available.includes(stem));
-    });
+  return sortByLength(names).find((name) => {
+    const available = stemsOf(name.split("_"));
+    return stems.every((stem) => available.includes(stem));
+  });
 }
 
 function editDistance(a: string, b: string): number {
