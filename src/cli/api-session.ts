@@ -142,7 +142,7 @@ export function warnBeforeExpiry(expiresAt: string | null, now: number, warn: Re
   const days = daysUntil(expiresAt, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${expiresAt} (${formatDaysLeft(days)}): create a new key in the console (Settings > Integrations > Brand API), then run \`brandapi login\`.`,
+    `The key expires at ${expiresAt} (${formatDaysLeft(days)}). Create a new key in the console (Settings > Integrations > Brand API), then run \`brandapi login\`.`,
   );
 }
 

@@ -90,7 +90,7 @@ const programFooter = [
   "Help for a command, with examples: `brandapi help sync`.",
   "No key yet? Run `brandapi demo` to try everything against a built-in sandbox.",
   "During installation on Node 22 and later, nothing is compiled. " +
-    "On Node 20, npm downloads a prebuilt SQLite module or compiles it.",
+    "On Node 20, npm downloads a prebuilt SQLite module or compiles one.",
 ];
 
 /**

@@ -10,7 +10,8 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
 /**
  * Adds `--profile` and `--db` from the current command line to the commands in a hint, warning or note, except to
  * commands that already have them. Code that creates a message therefore omits these flags. A profile that was selected
- * with BRANDAPI_PROFILE is added only to `login`, because for other commands `--profile` overrides further variables.
+ * with BRANDAPI_PROFILE is added only to `login`, because for other commands `--profile` would also override other environment
+ * variables.
  */
 export function addMirrorFlags(text: string, { profile, db }: MirrorFlags, env: Env): string {
   return text.replace(/`(?:[^`]*\| )?brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {

@@ -53,7 +53,7 @@ export interface MirrorSession extends SyncSession {
 
 /**
  * Runs a command that writes to the mirror: locks the mirror, requests `/me`, opens the mirror for the key's brand, and
- * calls `work`. A rejected key or another brand's key neither creates nor migrates a mirror.
+ * calls `work`. If the key is rejected or belongs to another brand, no mirror is created or migrated.
  *
  * A signal stops three steps gracefully: waiting for the lock, requesting `/me`, and `work`. During all other steps, it
  * ends the process at once, and SQLite rolls back the open transaction.
@@ -178,7 +178,7 @@ async function withApi<T>(
   const reporter = new TerminalReporter(deps, flags);
   for (const field of settings.unknownFields)
     reporter.warn(
-      `The profile \`${settings.profile}\` in ${configPath(deps)} has an unknown field \`${field}\`: ${unknownFieldHint(field)}`,
+      `The profile \`${settings.profile}\` in ${configPath(deps)} has an unknown field \`${field}\`; ${unknownFieldHint(field)}`,
     );
   try {
     const api = await openApi(settings, deps, reporter);
@@ -226,7 +226,7 @@ function saveCommandProgress(mirror: Mirror, command: string, progress: Progress
 
 /**
  * Records a failed command so that `status` can report it, because nobody reads the output of a nightly run. If the
- * mirror cannot be written, ignores the write error, because the command's original error is more useful.
+ * mirror cannot be written to, ignores the write error, because the command's original error is more useful.
  * @param mirror the open mirror, or undefined if it has not been opened
  */
 async function recordFailure(
@@ -267,9 +267,10 @@ function applyOmit(
   const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
   reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
   if (noLongerOmitted.length === 0) return;
-  const next = flags.full ? "" : ". Run `brandapi sync --full` to store it for older records too";
+  const fields = noLongerOmitted.length === 1 ? "this field" : "these fields";
+  const next = flags.full ? "" : `. Run \`brandapi sync --full\` to store ${fields} for older records too`;
   // Print a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
-    `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store it${next}`,
+    `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store ${fields}${next}`,
   );
 }

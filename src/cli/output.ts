@@ -63,7 +63,7 @@ export function selectsOutput(flags: OutputFlags): boolean {
 
 /**
  * Chooses the destination, the format and the CSV options.
- * @throws UsageError if no format is specified, or if the flags contradict each other or the file's extension
+ * @throws UsageError if no format is specified, or if the flags conflict with each other or with the file's extension
  */
 export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], deps: PathDeps): Output {
   const destination = chooseDestination(flags.out ?? "-", deps);
@@ -136,7 +136,7 @@ function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | 
   return delimiter === undefined ? undefined : "--delimiter";
 }
 
-/** @throws UsageError if the delimiter contradicts the file's extension or `--decimal-comma` */
+/** @throws UsageError if the delimiter conflicts with the file's extension or `--decimal-comma` */
 function chooseCsvOptions(
   { delimiter, decimalComma = false, excel = false }: OutputFlags,
   destination: Destination,

@@ -19,7 +19,7 @@ function parsePingUrl(text: string): URL | null {
 }
 
 /**
- * Returns the value of `--ping` unchanged, because `cron` prints it and `login` stores it.
+ * Validates the value of `--ping`. Returns it unchanged, because `cron` prints it and `login` stores it.
  * @throws UsageError if it is not a valid ping URL
  */
 export function checkPingUrl(text: string): string {
@@ -54,7 +54,7 @@ export async function withPings(
     });
   };
   try {
-    // After a signal during this ping, the service must still be notified that the run has failed.
+    // If a signal arrives during this ping, the service must still be notified that the run has failed.
     await deps.runGracefully(() => ping(null));
     const code = await work();
     await ping(code);

@@ -134,7 +134,7 @@ class StatusLine {
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
   MirrorFlags;
 
-/** Waits that are shorter than this, in milliseconds, are not reported. */
+/** Waits shorter than this number of milliseconds are not reported. */
 const minReportedWaitMs = 2_000;
 /** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;
@@ -235,8 +235,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. A log gets a line for each new reason. During a task, it gets none,
-   * because a log contains only one line per task.
+   * Reports a wait. A terminal shows a countdown. A log gets a line for each new reason. During a task, a log gets no
+   * such lines, because it contains only one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;

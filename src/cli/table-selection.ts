@@ -66,7 +66,7 @@ export function parseAsOf(text: string | undefined, now: number): number | undef
 }
 
 /**
- * Makes the mirror's tables and views return the data as of an earlier time, on this connection only. Warns about data
+ * On this connection only, makes the mirror's tables and views return the data as of an earlier time. Warns about data
  * that is unavailable for that time.
  */
 export function useDataAsOf(
@@ -108,7 +108,7 @@ export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names:
     .flatMap(resourcesReadBy)
     .filter((resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource));
   for (const resourceName of new Set(partial.map((one) => syncingResource(one).name))) {
-    const warning = `${resourceName}: no sync has completed yet, so records may be missing: run \`brandapi sync ${resourceName}\``;
+    const warning = `${resourceName}: no sync has completed yet, so records may be missing; run \`brandapi sync ${resourceName}\``;
     reporter.warn(warning);
   }
 }

@@ -53,7 +53,7 @@ export function parseInstant(text: string, option: string, edge: "start" | "end"
   const ms = parseTimestamp(text);
   if (ms === undefined)
     throw new UsageError(`\`${option}\` is not a time: \`${text}\`.`, { hint: `use ${timeFormats}` });
-  // A range includes all of its last millisecond, so microseconds are not needed.
+  // Drop the microseconds, because a range includes its entire last millisecond.
   return Math.floor(ms);
 }
 

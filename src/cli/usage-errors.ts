@@ -86,7 +86,7 @@ const expectedOptions: Readonly<Record<string, string>> = {
   "-q": "use `--quiet`",
   "-v": "use `--verbose` for more output, or `-V` to print the version",
   "backup --list":
-    "`brandapi status` prints the last backup; backups are ordinary files in the backup folder",
+    "`brandapi status` prints the time and path of the last backup; backups are ordinary files in the backup folder",
   "export --table": "omit `--table`, as in `brandapi export roster --csv`",
   "sync --omit":
     "use `brandapi login --omit FIELD`, which stores the list in the profile; then run `brandapi sync`",
@@ -102,7 +102,9 @@ function suggestOption(option: string, command: string, names: readonly string[]
   if (option === "--all" && hasFormats)
     return "name each table, as in `brandapi export orders roster -o exports/`; `brandapi tables` lists the tables";
   if (option === "--format")
-    return hasFormats ? "use the format's option, such as `--csv`, `--json` or `--xlsx`" : "use `--json`";
+    return hasFormats
+      ? "use the option for the format, such as `--csv`, `--json` or `--xlsx`"
+      : "use `--json`";
   return expectedOptions[`${command} ${option}`] ?? expectedOptions[option];
 }
 

@@ -99,17 +99,17 @@ async function requestFileUrl(
   { api, baseUrl }: { api: Pick<ApiClient, "get">; baseUrl: string },
 ): Promise<URL> {
   const path = downloadPath(file);
-  if (path === null) throw new DownloadFailure("its ID cannot be part of a URL");
+  if (path === null) throw new DownloadFailure("the file's ID cannot be part of a URL");
   let data: Json;
   try {
     ({ data } = await api.get(path, {}, "content:read"));
   } catch (error) {
     if (!(error instanceof NotFound || error instanceof BadRequest)) throw error;
     const kind = error instanceof NotFound ? "missing" : "permanent";
-    throw new DownloadFailure(`the API has no download URL for it (${error.status})`, kind);
+    throw new DownloadFailure(`the API has no download URL for the file (${error.status})`, kind);
   }
   const url = parseFileUrl(isObject(data) ? data.url : null, baseUrl);
-  if ("problem" in url) throw new DownloadFailure(`its download URL ${url.problem}`);
+  if ("problem" in url) throw new DownloadFailure(`the file's download URL ${url.problem}`);
   return url;
 }
 
@@ -295,5 +295,5 @@ function createWrongSizeError(actual: number, expected: number): DownloadFailure
 }
 
 function createTooLargeError(): DownloadFailure {
-  return new DownloadFailure(`it is larger than ${maxBytes} bytes`);
+  return new DownloadFailure(`the file is larger than ${maxBytes} bytes`);
 }

@@ -4,13 +4,13 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { isObject, parseJson } from "../util/json-value.js";
 
 export const partSuffix = ".part";
-/** The suffix of the file with the version. It must not be longer than `partSuffix`. */
+/** The suffix of the file that contains the version. It must not be longer than `partSuffix`. */
 const versionSuffix = ".etag";
 
 /** Identifies a version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of this header, which is sent in `If-Range` to resume the download. */
+  /** The header's value, which is sent in `If-Range` to resume the download. */
   validator: string;
   length: number;
 }

@@ -15,8 +15,8 @@ import {
 /** A point in a mirror's history. An incremental export has sent all changes up to this point. */
 export interface Bookmark {
   /**
-   * The ID, start time and end time of the mirror's newest run. A mirror without this run is a different mirror or an
-   * old copy.
+   * The ID, start time and end time of the mirror's newest run. If a mirror does not contain this
+   * run, it is a different mirror or an old copy.
    */
   run: string;
   /** The highest `record_id` in `records`, and the highest `version_id` in `record_versions`. */

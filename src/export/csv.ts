@@ -35,7 +35,7 @@ export function* encode(
   }
   if (formulas > 0)
     options.warn(
-      `${pluralize(formulas, "cell")} would run as a formula in a spreadsheet; add \`--excel\` to export plain text`,
+      `${pluralize(formulas, "cell")} would run as ${formulas === 1 ? "a formula" : "formulas"} in a spreadsheet; add \`--excel\` to export plain text`,
     );
 }
 

@@ -95,7 +95,7 @@ export type SingerState = Record<string, Bookmark & { columns: string }>;
 export interface EncoderOptions {
   /** The options for CSV, which other formats ignore. */
   csv: CsvOptions;
-  /** The mirror and the state after the previous export, for Singer. Other formats ignore them. */
+  /** The mirror and the state after the previous export, which only Singer uses. */
   mirror: Mirror;
   singerState: SingerState;
   warn(text: string): void;

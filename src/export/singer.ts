@@ -107,7 +107,7 @@ interface SingerStream {
   shape: TableShape;
   columns: readonly Column[];
   keys: readonly string[];
-  /** The key properties for which the table has no column. */
+  /** The key properties that have no column in the table. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }

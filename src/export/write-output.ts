@@ -24,8 +24,8 @@ interface FileOptions {
  * pipes are written to directly.
  *
  * While rows are read, a signal ends the process immediately, because a long SQL statement would delay a handler
- * (`signals.ts`). This leaves no time to delete a temporary file. The data is therefore written to a file without a
- * name, whose space the operating system always frees. When the data is complete, it is copied to a named temporary
+ * (`signals.ts`). This leaves no time to delete a temporary file. The data is therefore written to an unlinked
+ * file, whose space the operating system always reclaims. When the data is complete, it is copied to a named temporary
  * file, which then replaces the existing file.
  * @throws ConfigurationError if the file cannot be written; errors from `chunks`. The existing file is then unchanged.
  */

@@ -233,7 +233,7 @@ interface Sheet {
   range: string;
 }
 
-/** Returns the sheet name for a table. Excel allows 31 characters, and all table names differ within this length. */
+/** Returns the sheet name for a table. Excel allows 31 characters, which are enough to distinguish all tables. */
 export function sheetName(table: string): string {
   return table.slice(0, 31);
 }

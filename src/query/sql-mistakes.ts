@@ -35,7 +35,7 @@ const explainedErrors: readonly [pattern: RegExp, Mistake][] = [
   [
     /^misuse of aggregate/,
     {
-      hint: "WHERE tests single rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
+      hint: "WHERE tests individual rows; to test a sum or a count, use HAVING after GROUP BY: `GROUP BY host_id HAVING sum(total_amount) > 5`",
     },
   ],
   [/^ambiguous column name: /, { hint: "write the table's name or alias before it, as in `o.id`" }],
@@ -91,14 +91,14 @@ export function explainMistake(db: Database, sql: string, error: string): Mistak
   );
 }
 
-/** Finds quotes and syntax that other programs accept, no matter which error SQLite reports for them. */
+/** Finds quotes and syntax that other databases accept, no matter which error SQLite reports for them. */
 function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   const code = blankQuotedText(sql);
   if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
   const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
-  if (apostrophe !== undefined) return { hint: `write an apostrophe inside text twice: \`${apostrophe}\`` };
-  // If only a name is unknown, the syntax is not the problem, unless SQLite took a keyword such as `sysdate` for a
-  // name.
+  if (apostrophe !== undefined) return { hint: `double each apostrophe inside text: \`${apostrophe}\`` };
+  // If only a name is unknown, the syntax is not the problem, unless SQLite mistook a keyword such as `sysdate` for
+  // a name.
   if (/^no such (?:table|column): (?!sysdate|interval|timestamp|date|day|month|year)/i.test(error))
     return undefined;
   const hint = otherDialects.find(([pattern]) => pattern.test(code))?.[1];
@@ -111,7 +111,7 @@ function explainSyntaxError(db: Database, sql: string, error: string): Mistake |
   if (token !== undefined && /^['"`[]/.test(token))
     return {
       reason: `A quote is not closed: ${token.split("\n")[0]?.slice(0, 40)}`,
-      hint: "end it with the same quote",
+      hint: "add the closing quote",
     };
   if (token !== undefined || near?.startsWith("#"))
     return { hint: "write text and dates in single quotes: `'2026-10-01'`" };

@@ -58,7 +58,7 @@ function collectReads(db: Database, instructions: readonly Instruction[]): State
   const qualified = new Set<string>();
   for (const { opcode, p2: rootPage, p3: schema } of instructions) {
     if (opcode !== "OpenRead") continue;
-    // Only a table that the statement qualifies with `main` is not shadowed.
+    // Every table is shadowed unless the statement qualifies it with `main`.
     const isTemporary = schema === 1;
     const name = (isTemporary ? temporary : main).get(rootPage);
     if (name === undefined) continue;

@@ -144,7 +144,7 @@ test.each([
   ["export order_lines --csv", "Unknown table: `order_lines`.", "did you mean `order_line_items`?"],
   ["-v", "Unknown option: `-v`.", "use `--verbose` for more output, or `-V` to print the version"],
   ["export orders --colunms=id", "Unknown option: `--colunms=id`.", "did you mean `--columns`?"],
-  ["query --format csv", "Unknown option: `--format`.", "use the format's option, such as `--csv`"],
+  ["query --format csv", "Unknown option: `--format`.", "use the option for the format, such as `--csv`"],
   ["status --format json", "Unknown option: `--format`.", "use `--json`"],
   ["sync orders,rooster", "Unknown resource: `orders,rooster`.", "use one of `orders`"],
   [
@@ -186,7 +186,11 @@ test.each([
   ["sync --details chnged", "Unknown value of `--details`: `chnged`.", "did you mean `changed`?"],
   ["sync rooster", "Unknown resource: `rooster`.", "did you mean `roster`?"],
   ["sync --omit socials", "Unknown option: `--omit`.", "use `brandapi login --omit FIELD`"],
-  ["backup --list", "Unknown option: `--list`.", "`brandapi status` prints the last backup"],
+  [
+    "backup --list",
+    "Unknown option: `--list`.",
+    "`brandapi status` prints the time and path of the last backup",
+  ],
   ["restore x.sqlite", "Unknown command: `restore`.", "use `brandapi backup --restore FILE`"],
   ["verify --fix", "Unknown option: `--fix`.", "use `--repair`"],
   [

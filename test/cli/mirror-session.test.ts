@@ -196,6 +196,6 @@ test("sync applies a changed list of omitted fields, and warns about fields that
   ]);
   expect(await syncWith("", "--full")).toEqual([
     "omits nothing",
-    expect.stringMatching(/^warning: The mirror has omitted status so far.* will store it$/),
+    expect.stringMatching(/^warning: The mirror has omitted status so far.* will store this field$/),
   ]);
 });

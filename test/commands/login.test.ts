@@ -122,7 +122,7 @@ test("sync and doctor warn about an unknown field in the profile", async () => {
   const sync = await brand.run("sync roster");
   expect([sync.code, sync.err]).toEqual([
     0,
-    expect.stringContaining("unknown field `pign`: rename it to `ping`"),
+    expect.stringContaining("unknown field `pign`; rename it to `ping`"),
   ]);
   const doctor = await brand.run("doctor");
   expect(doctor.out).toContain("unknown field `pign`");
@@ -478,7 +478,7 @@ test("whoami warns about a key that expires in 3 days", async () => {
     0,
     expect.stringMatching(/^expires +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(2 days left\)$/m),
   ]);
-  expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\): create a new key/);
+  expect(expiring.err).toMatch(/warning: The key expires at .* \(2 days left\)\. Create a new key/);
   const acme = await whoami(brand, brand.secretOf("expiring"), "acme");
   expect(acme.err).toContain("then run `brandapi login --profile acme`.");
 });

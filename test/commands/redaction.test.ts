@@ -375,7 +375,7 @@ test("sync warns if another profile stores fields that this mirror omits", async
   const sync = await brand.run("sync roster --quiet", { env });
   expect(sync.code).toBe(0);
   expect(sync.err).toMatch(
-    /omitted host\.last_name so far.*`other` does not.*`brandapi sync --full` to store it/,
+    /omitted host\.last_name so far.*`other` does not.*`brandapi sync --full` to store this field/,
   );
 });
 

@@ -538,7 +538,10 @@ test("a file whose size neither the library nor the file host reports is rejecte
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });
-  expect(error).toMatchObject({ kind: "permanent", message: expect.stringContaining("it is larger than") });
+  expect(error).toMatchObject({
+    kind: "permanent",
+    message: expect.stringContaining("the file is larger than"),
+  });
 });
 
 test("a file that is longer than its Content-Length is downloaded again from the start", async () => {
@@ -654,7 +657,7 @@ test("if the API rejects the request for a file's download URL, only that file f
   brand.before = ({ path }) => (path === "/content/upload/a/download" ? { status: 400 } : undefined);
   const run = await download(brand);
   expect(run.summary).toMatchObject({ downloaded: 1, failed: 1 });
-  expect(run.files[0]?.error).toContain("no download URL for it (400)");
+  expect(run.files[0]?.error).toContain("no download URL for the file (400)");
   expect(run.err).not.toContain("sync content");
 });
 
@@ -679,7 +682,7 @@ test.each([
     brand.before = ({ path }) =>
       path.endsWith("/download") ? { envelope: (whole) => ({ ...whole, data: { url } }) } : undefined;
     const run = await download(brand);
-    expect(run.files[0]?.error).toBe(`its download URL ${problem}`);
+    expect(run.files[0]?.error).toBe(`the file's download URL ${problem}`);
     expect(run.requests.filter(({ path }) => path === "/x")).toEqual([]);
   },
 );

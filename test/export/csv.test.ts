@@ -155,7 +155,7 @@ test("a CSV export leaves formulas unchanged, and prints a single warning with t
     "order_number,currency,total_amount,external_order_id\n=1+1, @x,-5,-5.00\n+49 (30),EUR,102.5,9002\n",
   );
   expect(run.err.match(/warning:/g)).toHaveLength(1);
-  expect(run.err).toContain("3 cells would run as a formula");
+  expect(run.err).toContain("3 cells would run as formulas");
 });
 
 test("--excel turns a formula into text even in an undocumented column that otherwise contains only numbers", async () => {

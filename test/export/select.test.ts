@@ -164,7 +164,7 @@ const invalidConditions = [
   ["1) OR (1", "syntax error"],
   ["1) UNION SELECT * FROM records WHERE (1", "do not have the same number"],
   ["(1", "The SQL is incomplete"],
-  ["id = 'x", "end it with the same quote"],
+  ["id = 'x", "add the closing quote"],
   ["1 /* open", "The SQL is incomplete"],
   ["color = 1", "no such column: color"],
   ['"color" = 1', "no such column"],

@@ -76,7 +76,7 @@ test.each([
   ["SELECT wow()", "use SQLite's own functions, such as `date('now', '-7 days')`"],
   [
     "SELECT id FROM orders WHERE order_number = 'O'Brien'",
-    "write an apostrophe inside text twice: `'O''Brien'`",
+    "double each apostrophe inside text: `'O''Brien'`",
   ],
   ["SELECT id FROM orders WHERE id = 'O'Brien' AND currency = 'EUR'", "`'O''Brien'`"],
   [
@@ -191,7 +191,7 @@ test.each([
   ["SELECT 'it''s 5 o'clock'", "'it''s 5 o''clock'"],
   ["SELECT 'x' AS a, 'O'Brien'", "'O''Brien'"],
 ])("the hint for the query `%s` is to write the apostrophe twice: %s", (sql, fixed) => {
-  expect(hintFor(sql)).toBe(`write an apostrophe inside text twice: \`${fixed}\``);
+  expect(hintFor(sql)).toBe(`double each apostrophe inside text: \`${fixed}\``);
 });
 
 test.each([

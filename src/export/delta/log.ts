@@ -106,8 +106,8 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
 }
 
 /**
- * How many times, and for how many milliseconds each time, to wait for another process that is creating the same
- * version.
+ * The maximum number of waits for another process that is creating the same version, and the length of each wait in
+ * milliseconds.
  */
 const [maxWaits, waitMs] = [100, 50];
 
@@ -148,8 +148,8 @@ export async function commitVersion(
 
 /**
  * Creates a version's file. Returns an error if another process has created the file or is about to create it. If the
- * file exists, its contents are compared before an error is returned, because a network file system may report a file
- * that this process has just created as existing.
+ * file exists, its contents are compared before an error is returned, because a network file system may report that a
+ * file already exists even though this process has just created it.
  */
 async function addVersion(
   folder: string,
