@@ -442,7 +442,7 @@ it("an error caused by a bug in the program is not reported as a failed request"
     expect(classifyError(coded(code), "h")).toBeNull();
 });
 
-it("an error whose message contains the API key is not attached as the cause of the error that is reported", async () => {
+it("an error whose message contains the API key is not attached as the cause of the reported error", async () => {
   const fetch = () => Promise.reject(Object.assign(new Error(`header ${key}`), { code: "ECONNRESET" }));
   const api = testApi("https://api.test/api/brand/v1", { deps: { fetch } });
   const error = await rejection(api.get("/orders"));

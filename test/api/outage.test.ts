@@ -6,10 +6,10 @@ import { FakeClock, rejection, sendJson, serve, temporaryFolder, testApi } from 
 const good = '{"success":true,"data":{}}';
 
 it.each([
-  ["with", 60],
-  ["without", null],
+  ["a", 60],
+  ["no", null],
 ])(
-  "in a run %s a rate limit, a Retry-After longer than --max-wait makes later requests fail without being sent",
+  "a Retry-After longer than --max-wait makes the run's later requests fail without being sent (with %s rate limit)",
   async (_, rateLimit) => {
     const server = await serve((_request, response) =>
       sendJson(response, good, 429, { "retry-after": "120" }),

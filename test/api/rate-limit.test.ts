@@ -185,10 +185,10 @@ it("if the rate-limit file's folder cannot be used, requests are counted in memo
 });
 
 it.each([
-  ["with", 60],
-  ["without", null],
+  ["a", 60],
+  ["no", null],
 ])(
-  "if rate-limit headers report no remaining requests, a run %s a configured limit waits at most a minute for the reset",
+  "if rate-limit headers report no remaining requests, the next request waits at most a minute (with %s configured limit)",
   async (_, rateLimit) => {
     for (const [resetMs, expected] of [
       [12_000, 12_000],

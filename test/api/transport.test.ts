@@ -188,7 +188,7 @@ it.each([
   await sleep(60);
 });
 
-it("the program waits at most 10 seconds for a connection, and 60 seconds for a response or for more of its body", async () => {
+it("the program waits at most 10 seconds for a connection, and 60 seconds for a response or for the next part of its body", async () => {
   const options: object[] = [];
   vi.resetModules();
   vi.doMock("undici", async (original) => {

@@ -70,7 +70,7 @@ test.each<[FailureScope, string, Error]>([
   expect(failureScope(error)).toBe(scope);
 });
 
-test("denied access is detected in an error or in its cause", () => {
+test("findForbidden returns the error for denied access, even if it is the cause of an incomplete result", () => {
   const denied = new Forbidden("x");
   expect(findForbidden(denied)).toBe(denied);
   expect(findForbidden(new Incomplete("x", { cause: denied }))).toBe(denied);

@@ -43,7 +43,7 @@ test("a comma-separated list can contain spaces and empty items", () => {
   expect(parseList(" a, b,,c ", "--host")).toEqual(["a", "b", "c"]);
 });
 
-test("a repeated option extends its list", () => {
+test("a list option that is passed several times combines its values", () => {
   expect(parseList("c", "--host", ["a", "b"])).toEqual(["a", "b", "c"]);
 });
 

@@ -258,7 +258,7 @@ test("if a compressed export fails, the previous file is kept", async () => {
   expect(existsSync(join(home, "o.csv"))).toBe(false);
 });
 
-test("several tables are exported to a folder, as one CSV file per table by default", async () => {
+test("an export of several tables to a folder writes one file per table, in CSV by default", async () => {
   const db = await mirrorOf(5);
   const home = makeHome();
   const run = async (...args: string[]) =>

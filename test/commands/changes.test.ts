@@ -91,7 +91,7 @@ record  what              was      is now              key
   expect(csv.out.trimEnd().split("\n")).toHaveLength(2);
 });
 
-test("brandapi changes lists only the changes of the given resource since the given time, up to --limit", async () => {
+test("brandapi changes RESOURCE --since TIME --limit N lists the newest N changes to RESOURCE since TIME", async () => {
   const path = await mirrorWithChanges();
   const lines = async (...args: string[]) =>
     (

@@ -136,7 +136,7 @@ test("brandapi tables rejects a misspelled name and suggests the closest name", 
   });
 });
 
-test("brandapi tables NAME shows the number of rows with a value in each column", async () => {
+test("for each column, brandapi tables NAME counts the rows in which the column has a value", async () => {
   const mirror = await makeMirror();
   const amounts = [1, 0, null];
   writeRead(

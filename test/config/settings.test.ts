@@ -164,7 +164,7 @@ test("an empty environment variable is treated as unset", async () => {
   expect(configPath(deps)).toBe(join(deps.home, ".config/brandapi/config.json"));
 });
 
-test("a profile provides the brand, the ping URL and the omitted fields, but no brand if --db names another mirror", async () => {
+test("a profile provides the brand, the ping URL and the omitted fields, but no brand if --db names a different mirror", async () => {
   const stored = {
     brandId: "b1",
     brandName: "Acme",

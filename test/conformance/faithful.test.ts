@@ -39,7 +39,7 @@ test("an export after one sync contains all records as the API returns them, and
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-/** The child tables, the list and field from which each gets its rows, and the columns that identify the parent record. */
+/** The child tables, each with the list and field that contain its rows, and the columns that identify the parent record. */
 const children: [table: string, list: string, member: string, parent: Row][] = [
   ["order_line_items", "orders", "line_items", { order_id: "id" }],
   ["recommendation_products", "recommendations", "products", { host_id: "host.id" }],

@@ -534,7 +534,7 @@ test.each([
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test("a file whose size neither the library nor the file host reports is rejected after more than 16 GiB", async () => {
+test("a file of unknown size is rejected once more than 16 GiB have been downloaded", async () => {
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });

@@ -199,7 +199,7 @@ test.each([
   },
 );
 
-test("reading a Delta log returns the files removed during the retention period from the newest checkpoint", async () => {
+test("a Delta checkpoint preserves the list of files that were removed during the retention period", async () => {
   const folder = makeTable([
     commit("fern"),
     schema("month"),

@@ -112,7 +112,7 @@ test("a Delta export waits 5 seconds for another export's lock file, but ignores
   expect(await commitWithLock(60_001)).toEqual({ result: 0, waitedMs: 0, names: [version(0)] });
 });
 
-test("a stop signal ends the wait of a Delta export for another export's lock file", async () => {
+test("a stop signal ends a Delta export that is waiting for another export's lock file", async () => {
   expect(await commitWithLock(0, new Error("stopped"))).toMatchObject({ result: "stopped" });
 });
 

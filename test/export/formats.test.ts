@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 import { makeMirror } from "../support/mirror.js";
 
-test("each export format has the documented extensions, type and number of tables", () => {
+test("each export format has the documented file extensions, is text or binary, and accepts one or several tables", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
     flagOnlyExtensions.join(" "),

@@ -60,7 +60,7 @@ const sum = (one: TestBrand, currency: string, since: string, until: string) =>
     until,
   )[0] as Row;
 
-test("the report compares sales with the corresponding complete days of the previous month", () => {
+test("the report compares a month's complete days with the same days of the previous month", () => {
   const { through, before } = report.period;
   expect(through).toBe("2026-12-11");
   const sales = blocks(report, "sales", "figures");

@@ -80,7 +80,7 @@ test("sandbox events can remove hosts from the roster and add hosts to it", () =
   expect(brand.roster[0]).toMatchObject({ host: { id: joined }, joined_at: at(noon) });
 });
 
-test("a host's new commission rate applies to the roster and to new orders, and the rate null restores the default", () => {
+test("a host's new commission rate applies to the roster and to new orders, and a null rate restores the default", () => {
   const { brand, agreeRate, order } = changing();
   brand.people = history.people.slice(0, 1);
   const hostId = brand.people[0]?.profile.id ?? "";

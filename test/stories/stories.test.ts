@@ -43,7 +43,7 @@ async function runCommand(brand: TestBrand, line: string): Promise<string[]> {
 }
 
 /**
- * Applies an event from this function or from the sandbox, and returns the brand for the rest of the story.
+ * Applies one of the events defined here or a sandbox event, and returns the brand for the rest of the story.
  * @param call an event's name with JSON arguments, such as `days(30)`
  */
 function applyEvent(brand: TestBrand, call: string): TestBrand {
