@@ -177,7 +177,7 @@ export function detailsReadSince({ runs }: World, end: RunResult): number {
   return resumed?.startedAt ?? end.startedAt;
 }
 
-/** Returns false for an interrupted sync, including a sync to which the API denied access (exit code 8). */
+/** Returns true for a sync that ran to completion. Exit code 8 is accepted unless the API denied access. */
 function isFinishedSync({ code, error, job }: RunResult): boolean {
   return job === "sync" && (code === 0 || (code === 8 && findForbidden(error) === null));
 }
@@ -220,7 +220,7 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** Checks that `verify` does not report a month as proven if a record from a day that was never read is missing. */
+/** Checks that `verify` does not report a month as proven if the mirror lacks a record from an unread day of that month. */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

@@ -36,7 +36,7 @@ export interface MirrorRecord {
   isMissing: boolean;
   /** The record's date in milliseconds; null if the date is unreadable. */
   dated: number | null;
-  /** The API's version of the record that has the same JSON; null if the API never returned this JSON. */
+  /** The API's version of the record with the same JSON; null if the API never returned this JSON. */
   version: Version | null;
 }
 

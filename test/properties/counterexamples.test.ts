@@ -231,7 +231,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an order with an unreadable date returns after a killed run that no longer found the order",
+    title: "an order with an unreadable date returns after a killed run that did not find the order",
     list: "orders",
     seed: 289,
     records: 18,
@@ -248,7 +248,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a file with an unreadable date returns after a killed run that no longer found the file",
+    title: "a file with an unreadable date returns after a killed run that did not find the file",
     list: "content",
     seed: 766,
     records: 20,

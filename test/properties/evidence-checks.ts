@@ -12,8 +12,8 @@ export function checkEvidence(world: World, end: RunResult, claims: MirrorClaims
 }
 
 /**
- * Returns the status filters that select records by a flag, so that the mirror can reproduce the API's counts. With
- * some API variants, no filter does so.
+ * Returns the counts that the mirror can reproduce: all records and, for orders, the cancelled and refunded orders.
+ * With some API variants, the status filters do not match the orders' flags, so only all records are counted.
  */
 function countsOf({
   variants,

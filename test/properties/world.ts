@@ -61,7 +61,7 @@ export interface WorldOptions {
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that lag one request behind the API's data. */
+  /** The kind of totals that are one request out of date. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if dated lists are read page by page, because the API violates assumption A1, A2 or A3 (src/sync/README.md). */
   isReadByPage?: boolean;
@@ -150,7 +150,7 @@ export class World {
     this.time += ms;
   }
 
-  /** Returns the brand's state before the last `events` events. */
+  /** Returns the brand's state as it was `events` events ago. */
   earlier(events: number): Brand {
     return this.pastBrands.at(-1 - events) ?? (this.pastBrands[0] as Brand);
   }

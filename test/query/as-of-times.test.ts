@@ -45,7 +45,7 @@ test("--as-of with the exact time of a change returns the record's new values", 
   expect(await refunds(at(3))).toEqual([[3]]);
 });
 
-test("with --as-of after a removal, a record is in the tables for removed records even if it returned later", async () => {
+test("with --as-of between the removal and the return of a record, the record is in the tables for removed records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-1", "order-2"] });

@@ -1,8 +1,8 @@
 type Order = Readonly<Record<string, unknown>>;
 
 /**
- * The expected figures for orders, computed independently of the views. Amounts are summed as integers, and days are
- * derived in JavaScript.
+ * The expected totals for a group of orders, computed independently of the views. Amounts are summed as integers, and
+ * days are derived in JavaScript.
  */
 export interface Figures {
   orders: number;
@@ -22,7 +22,7 @@ export const amountOf = (value: unknown) =>
       : null;
 const millionths = (value: unknown) => Math.round((amountOf(value) ?? 0) * 1e6);
 
-/** Sums the figures for orders that are not removed. */
+/** Computes the expected totals for orders that have not been removed. */
 export function sumFigures(orders: readonly Order[]): Figures {
   const counted = orders.filter((order) => order.is_cancelled !== true);
   const sum = (member: string) => counted.reduce((total, order) => total + millionths(order[member]), 0);

@@ -111,7 +111,7 @@ test.each([
   expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
 });
 
-test("a run without an end time is reported as running if it is the newest run and the mirror is locked; any other is reported as killed", async () => {
+test("a run without an end time is reported as running if it is the newest run and the mirror is locked, and as killed otherwise", async () => {
   const mirror = await makeMirror();
   addRun(mirror, "orders", 1, { outcome: "done" });
   insertRun(mirror, "orders", hoursAgo(0.5));

@@ -106,7 +106,7 @@ test("if only the start of a month has been read, `net_through` in sales_by_mont
   });
 });
 
-test("sales_by_month marks a month as complete, and compares the next month with it, only if its first day has been read", async () => {
+test("sales_by_month marks a month as complete, and compares the next month with it, only if the first day of the month has been read", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
@@ -131,7 +131,7 @@ test.each([
     brand.pass(6 * day);
     await syncOrders(brand, ["--since", "7d"]);
     brand.pass(day);
-    // The date ranges that have been read for files do not matter.
+    // The date ranges that were read for files do not affect `net_through`.
     expect((await brand.run("sync content")).code).toBe(0);
     const from = "2026-11-03";
     expect(months(brand).at(-1)?.net_through).toBe(net(orders, from, "2026-11-13"));

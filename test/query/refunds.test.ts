@@ -7,8 +7,7 @@ const order = (n: number, fields: JsonObject) =>
   anOrder(n, { order_date: placed, refund_amount: 0, ...fields });
 
 /**
- * Creates a mirror with a run at 02:00 on each of the days, which reads that day's orders. Returns the rows in
- * `late_refunds`.
+ * Creates a mirror with one run per day, at 02:00, which reads that day's orders. Returns the rows of `late_refunds`.
  */
 async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   const mirror = await makeMirror();

@@ -167,14 +167,14 @@ test("the hint for an unknown column does not mention functions from other SQL d
 });
 
 test.each(["‘", "’", "“", "”"])(
-  "the hint for a query that contains %s is to replace the curly quotes",
+  "the hint for a query that contains %s suggests replacing the curly quotes",
   (quote) => {
     expect(hintFor(`SELECT ${quote}EUR`)).toContain("replace the curly quotes");
   },
 );
 
 test.each(["'EUR", '"EUR', "`EUR", "[EUR"])(
-  "the error for a query that contains %s says that the quote is not closed",
+  "the error for a query that contains %s states that the quote is not closed",
   (text) => {
     expect(() => compileQuery(open, `SELECT ${text}\nFROM orders`)).toThrow(
       `A quote is not closed: ${text}.`,

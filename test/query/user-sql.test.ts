@@ -171,7 +171,7 @@ test.each([
   expect(() => checkCondition(mirror, resolveTable(mirror, "orders"), condition)).toThrow(message);
 });
 
-test("columns of a query result have unique names, and amounts are marked as such", () => {
+test("columns of a query result have unique names, and columns with amounts are marked as amounts", () => {
   const { columns } = resultOf(
     "SELECT id, 1 AS ID, total_amount AS x, commission_rate, sum(1) AS net_amount, 2 AS id FROM orders",
   );

@@ -84,7 +84,7 @@ test("each view with a `host_username` column has a `host_label` column next to 
   }
 });
 
-test("only `order_figures` is a helper view, which `tables` does not list", () => {
+test("`order_figures` is the only helper view (a view that `tables` does not list)", () => {
   expect(views.filter(({ isHelper }) => isHelper).map(({ name }) => name)).toEqual(["order_figures"]);
 });
 

@@ -51,7 +51,7 @@ test.each([
   expect(isBackupName(name, "/data/acme.sqlite")).toBe(expected === "is");
 });
 
-test("a copy of a mirror is private, needs no log, and contains the records that existed when copying started", async () => {
+test("a copy of a mirror is private, works without a write-ahead log, and contains the records that existed when copying started", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)]);
   const copy = join(makeHome(), "copy.sqlite");

@@ -16,7 +16,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("each removal and each return of a record is stored as a separate version, with a separate time span", async () => {
+test("each removal or return of a record is stored as a separate version with its own time span", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));

@@ -67,7 +67,7 @@ test.each<["kept" | "replaced", string, string | null, string | null]>([
   expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
 });
 
-test("removing a record again changes nothing, and a removed record that returns with an older date becomes current", async () => {
+test("removing an already removed record changes nothing, and a removed record that returns with an older date becomes current", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {

@@ -290,7 +290,7 @@ test("if a profile's omitted fields change, the mirror stores which fields are n
   expect([loadRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
 });
 
-test("redacted data stays in the mirror file until the file is rewritten while no other program is reading it", async () => {
+test("redacted data stays in the mirror file until the file is rewritten, which requires that no other program is reading it", async () => {
   const { db, path } = await withHosts();
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();
@@ -309,7 +309,7 @@ test("redacted data stays in the mirror file until the file is rewritten while n
   closeMirror(mirror);
 });
 
-test("if the disk is full, a later run removes redacted data from the mirror file, but any other error is thrown", async () => {
+test("a full disk postpones the removal of redacted data from the mirror file to a later run, but any other error is thrown", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => saveInfo(mirror, "to_scrub", "1"));
   const failWith = (code: string) => {

@@ -133,7 +133,7 @@ test("findLastFinishedRun returns the last run that compared counts, and the row
   expect(loadFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
 });
 
-test("a mirror's first read is the earliest run that read records, and a killed run counts as ended at its start", async () => {
+test("a mirror's first read is the earliest run that read records, and a killed run is treated as having ended when it started", async () => {
   const mirror = await makeMirror();
   expect([loadFirstReadAt(mirror), loadFirstReadEnd(mirror, null)]).toEqual([null, null]);
   run(mirror, 1, { outcome: "done", rows_read: 0 });

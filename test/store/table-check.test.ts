@@ -254,7 +254,7 @@ test.each([
   expect(describeDifference({ table: "orders", ...counts })).toBe(text);
 });
 
-test("the differences that a table check finds stay stored until a later check finds none", async () => {
+test("the differences that a table check finds remain stored until a later check finds none", async () => {
   const mirror = await makeMirror();
   const differences = ["orders", "order_line_items"].flatMap((table) => one(table, { extra: 1 }));
   const at = "2026-11-01T00:00:00.000Z";

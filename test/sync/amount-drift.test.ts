@@ -75,7 +75,7 @@ function ordersFor(dayCount: number): ListedOrder[] {
   ).reverse();
 }
 
-/** Syncs the days 0 to `count - 1`, doubles all their amounts, and returns a new run. */
+/** Syncs days 0 to `count - 1`, doubles all their amounts, and returns a new run. */
 async function makeDrift(
   count: number,
   change: (listed: ListedOrder[]) => ListedOrder[] = (all) => all,

@@ -190,7 +190,7 @@ test.each([
   expect(ran.code, ran.err).toBe(code);
 });
 
-test("if the API returns an order for no date range, every sync warns about it and leaves the orders unverified", async () => {
+test("if the API returns an order only when no date range is requested, every sync warns about the order and leaves the orders unverified", async () => {
   const brand = makeBrand({
     orders: [...orders, orderAt("none", null)],
     variants: { undated: "without range" },
@@ -216,7 +216,7 @@ test("sync exits with code 3 if the mirror file is replaced during the run", asy
   expect(err).not.toContain("verified");
 });
 
-test("sync reads orders whose dates have fractions of a second", async () => {
+test("sync reads orders whose dates have fractional seconds", async () => {
   const fine = Array.from({ length: 250 }, (_, n) =>
     orderAt(`f${n}`, new Date(noon - hour - n * 700).toISOString().replace("Z", "987Z")),
   );

@@ -246,7 +246,7 @@ describe("orders with an unreadable date", () => {
 });
 
 describe("orders dated outside the requested range", () => {
-  test("sync stores an order dated before the requested range, but the run is not verified", async () => {
+  test("sync stores an order dated before the requested range, but does not mark the run as verified", async () => {
     const brand = makeBrand({ orders, variants: { includesRecordBelow: true } });
     await brand.run("sync orders --since 10d");
     const { code, err, verified } = await runNextDay(brand, "sync orders --since 10d");

@@ -66,7 +66,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
-    // A click does not change any amount.
+    // This changes a click count, but not an amount.
     brand.before = ({ path }) =>
       path === "/analytics/clicks"
         ? {
@@ -210,7 +210,7 @@ describe("clicks by host and by period", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync has no such options, and must not mistake one host's clicks for the clicks of all hosts.
+    // The next sync runs without these options, and must not mistake one host's clicks for the clicks of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
@@ -276,7 +276,7 @@ describe("sync analytics-hosts", () => {
     expect(err).toContain("the ranking never settled");
   });
 
-  test("sync stores every row of the ranking that has no host", async () => {
+  test("sync stores every ranking row that has no host", async () => {
     const brand = makeBrand();
     let rows = [row("h0", 9)];
     serve(brand, () => rows);

@@ -7,7 +7,7 @@ const orders = ordersBefore(noon - hour, 250, 5 * hour);
 const oldDay = noon - 45 * day;
 const partialSync = `sync orders --audit 0 --since ${at(oldDay - day)} --until ${at(oldDay + day)}`;
 
-/** Creates a brand and syncs its orders. The API has no daily totals, so later runs do not re-read days that differ. */
+/** Creates a brand and syncs its orders. Without daily totals from the API, later runs do not re-read changed days. */
 async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   const brand = makeBrand({ orders: newestFirst(synced), variants: { dailyTotals: "absent" } });
   await brand.run("sync orders");
@@ -78,7 +78,7 @@ test("if a run reads an order with a newer date and then with an older date, syn
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and updates any others only once it has read both dates", async () => {
+test("sync looks up at most ten moved orders per response, and updates each further order only after reading both its previous and its new date", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);

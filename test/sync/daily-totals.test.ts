@@ -219,7 +219,7 @@ describe("drifting amounts, which differ on most days although no order has chan
   });
 });
 
-test("if a request for daily totals failed during the sync of clicks, sync repeats the request for orders", async () => {
+test("if a request for daily totals fails during the sync of clicks, the sync of orders repeats the request", async () => {
   const brand = makeBrand({ orders: orders.slice(0, 10) });
   let responses = 0;
   brand.before = (request) => {

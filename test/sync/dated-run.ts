@@ -35,7 +35,7 @@ interface DatedRunOptions {
 }
 
 /**
- * Creates a run that syncs orders from an API, which lists them in the given order. `requests` contains each request's
+ * Creates a run that syncs orders from an API that lists them in the given order. `requests` contains each request's
  * query, and `warnings` contains the printed warnings.
  */
 export async function makeDatedRun(

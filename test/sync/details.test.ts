@@ -76,7 +76,7 @@ describe("details of campaigns", () => {
     expect((await runSync(brand)).details).toEqual(["active", "owing"]);
   });
 
-  test("sync re-reads the campaigns' details in the order of their last read, oldest first", async () => {
+  test("sync re-reads campaign details, starting with the least recently read campaign", async () => {
     const ids = ["a", "b", "c", "d", "e", "f"];
     const brand = makeBrand({ opportunities: ids.map((id) => campaign(id, { status: "ARCHIVED" })) });
     await runSync(brand);
@@ -337,7 +337,7 @@ describe("survey results", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync %s stores records with IDs such as `../me`, which never change the path of a request",
+  "sync %s stores records with IDs such as `../me`, and escapes or skips these IDs in request paths",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -345,7 +345,7 @@ describe("a list's totals in `sync_runs`", () => {
     return { api_total, mirror_total, differing };
   };
 
-  test("after a complete read of a list, the sync's row contains equal record counts for the API and the mirror", async () => {
+  test("after a complete read of a list, the sync's row in `sync_runs` contains equal record counts for the API and the mirror", async () => {
     const brand = makeBrand({ history: 200, gifts });
     await brand.run("sync roster gifts opportunities surveys analytics-hosts");
     for (const resource of ["roster", "gifts", "opportunities", "surveys", "analytics-hosts"]) {
@@ -355,7 +355,7 @@ describe("a list's totals in `sync_runs`", () => {
     }
   });
 
-  test("if sync holds back removals, the sync's row still contains the record counts of the API and the mirror", async () => {
+  test("if sync holds back removals, the sync's row in `sync_runs` still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
     brand.data.roster = members.slice(0, 20);
@@ -365,7 +365,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("if a list changes during each read, the sync's row still contains the record counts of the API and the mirror", async () => {
+  test("if a list changes during each read, the sync's row in `sync_runs` still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

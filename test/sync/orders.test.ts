@@ -56,7 +56,7 @@ describe("the first sync", () => {
     expect(last.covered_from).toBe("2026-11-01T00:00:00.000Z");
   });
 
-  test("sync reads all orders from one second as a list if they do not fit on one page", async () => {
+  test("if the orders from one second do not fit on one page, sync reads them as a list", async () => {
     const crowd = Array.from({ length: 230 }, (_, n) => orderAt(`c${n}`, noon - 90 * day + (n % 900)));
     const brand = makeBrand({ orders: [...orders.slice(0, 150), ...crowd, ...orders.slice(200)] });
     await brand.run("sync orders");
@@ -135,7 +135,7 @@ describe("syncs after the first sync", () => {
     expect(nights).toBeLessThanOrEqual(7);
   });
 
-  test("after the audit has re-read the oldest order, it continues with the newest order", async () => {
+  test("once the audit has re-read the oldest order, it starts over with the newest order", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     for (const _ of ["three pages of four", "the last one, and two from the top"])
@@ -219,7 +219,7 @@ describe("implausible removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("a sync of several resources that holds back removals suggests --accept-removals", async () => {
+  test("if a sync of several resources holds back removals, it suggests --accept-removals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders roster");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));
@@ -265,7 +265,7 @@ describe("an interrupted run", () => {
     expect(err).toContain(`resuming an interrupted sync: ${rows_read} records already read`);
   });
 
-  test("a sync without --full does not claim to resume an interrupted sync with --full", async () => {
+  test("a sync without --full does not claim to resume an interrupted `sync --full`", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     await brand.run("sync orders");
     brand.pass(minute);

@@ -127,7 +127,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "the days of records that an earlier run no longer found are always re-read",
+    "the days of records that an earlier run did not find are always re-read",
     before({
       coverage: [read(first, 999)],
       floor: first,
@@ -167,7 +167,7 @@ test("a planned sync starts at the oldest date to read, or at the first sync's -
   expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
 });
 
-test("if an earlier run no longer found some records, sync plans to re-read their days, or all dates if one of the records has no readable date", async () => {
+test("if an earlier run did not find some records, sync plans to re-read their days, or all dates if one of the records has no readable date", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>

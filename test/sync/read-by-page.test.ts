@@ -98,7 +98,7 @@ test("readByPage marks the entire date range as faulty if the request budget run
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-/** Returns the given record count for each range, and empty lists. */
+/** Returns the given record count for each range, but no records. */
 const withCounts = (counts: (from: number, to: number) => number) => ({
   respond: (_: unknown, { end_date, per_page, start_date }: Record<string, unknown>) => {
     const [[from = 0, to = 0] = []] = toDays([

@@ -52,7 +52,7 @@ test("readDated counts and requests each page once, even if all responses are de
   expect((await readLate(listed)).rows).toEqual([120]);
   const sameSecond = Array.from({ length: 130 }, (_, n) => listedAt(`same${n}`, noon - hour));
   const { requests, rows } = await readLate([...sameSecond, ...listed]);
-  // One of the pages with orders from the same second is read twice.
+  // The orders from one second fill two pages, and sync reads one of these pages twice.
   expect(rows).toEqual([350]);
   expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
 });

@@ -14,8 +14,8 @@ type Page = [total: number, ...records: Json[]];
 type Request = Parameters<ApiClient["get"]>[1];
 
 /**
- * Creates a run. For each read of the list, the API returns the next element of `readings`, and repeats the last
- * element. Each request takes one millisecond.
+ * Creates a run. For each read of the list, the API returns the next element of `readings`, or the last
+ * element if none remain. Each request takes one millisecond.
  */
 function makeRun(
   readings: readonly (readonly Page[])[],
@@ -52,7 +52,7 @@ const duplicate: Page[] = [
   [4, "a", "b"],
   [4, "b", "c"],
 ];
-/** Reads of a list in random order. Each read returns the first record twice, and one other record. */
+/** Simulates reads of a list in random order. Each read returns the first record twice, and one other record. */
 const randomReadings = (count: number, total: number): Page[][] =>
   Array.from({ length: count }, (_, n): Page[] => [[total, "a", "a", `b${n}`]]);
 

@@ -44,7 +44,7 @@ test("reconcile bisects a date range whose count differs until two requests are 
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);
   expect(run.state.missing.all()).toMatchObject([{ date: from }]);
-  // 600 orders are bisected twice, and 150 orders fit on two pages.
+  // Bisecting a range of 600 orders twice leaves 150 orders, which fit on two pages.
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
 

@@ -45,7 +45,7 @@ describe("a sync of several resources", () => {
     const last = lines.at(-1);
     expect(last).toEqual({ ...rows.at(-1), verified: true });
     expect(last).toMatchObject({ rows_read: 250, rows_new: 250, retries: 0, outcome: "done", error: null });
-    // The runs' request counts add up to all requests except the one to `/me`.
+    // The runs' request counts include every request except the one to `/me`.
     const counted = rows.reduce((sum, row) => sum + Number(row.requests), 0);
     expect(counted).toBe(brand.requests.length - 1);
   });
@@ -92,7 +92,7 @@ describe("a sync of several resources", () => {
 });
 
 describe("denied access", () => {
-  test("sync skips a resource if the API key lacks its scope, unless the resource is named", async () => {
+  test("sync skips a resource if the API key lacks the required scope, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     const { requests, code, err, lines, outcomes } = await synced(brand);
@@ -104,7 +104,7 @@ describe("denied access", () => {
     expect((await brand.run("sync roster")).code).toBe(5);
   });
 
-  test("sync skips a resource that the plan does not include, unless the resource is named", async () => {
+  test("sync skips a resource that the brand's plan does not include, unless the resource is named", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ hasAnalyticsPlan: false });
     const { code, outcomes } = await synced(brand);
@@ -200,7 +200,7 @@ describe("denied access", () => {
       expect([code, err]).toEqual([8, expect.stringMatching(/orders w.* read before, but /)]);
     });
 
-    test("sync exits with code 8 if the API denies access to the only named resource, which was read before", async () => {
+    test("a sync of a single resource exits with code 8 if the API granted access before but now denies it", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);
@@ -301,7 +301,7 @@ describe("outages and rejected keys", () => {
   });
 });
 
-test("sync --all-profiles continues after a failure, and exits with the worst code", async () => {
+test("sync --all-profiles continues after a failure, and exits with the worst exit code", async () => {
   const one = makeBrand(lists());
   const two = makeBrand({ sameApiAs: one, seed: 2, roster: [memberOf("x1")] });
   for (const [name, brand] of [
@@ -346,7 +346,7 @@ describe("a sync with --until", () => {
   const success = async (brand: TestBrand) =>
     JSON.parse((await brand.run("status orders --json")).out).resources[0].last_success_at;
 
-  test("if sync --until has nothing to read, status does not report this run as the last successful sync", async () => {
+  test("if sync --until has nothing to read, status does not report that run as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.run("sync orders");
     const before = await success(brand);
@@ -356,7 +356,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("if an interrupted run has read all dates up to --until, status does not report the next sync --until as the last successful sync", async () => {
+  test("if an interrupted run has already read all dates up to --until, status does not report the run that resumes it as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);

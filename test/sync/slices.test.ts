@@ -66,7 +66,7 @@ test.each([
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
 });
 
-test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, and records no change", async () => {
+test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, but does not record it as a change", async () => {
   const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
   expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
 });
@@ -98,7 +98,7 @@ test("storeSlice reports a date range as never settled if the range's list chang
   ]);
 });
 
-test("storeSlice no longer reports a date range as never settled once a later read of the same run settles", async () => {
+test("storeSlice no longer reports a date range as never settled once a later read in the same run returns a complete list", async () => {
   const { run } = await makeDatedRun([order]);
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, isComplete: false } });

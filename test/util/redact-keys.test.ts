@@ -52,7 +52,7 @@ test.each([
   );
 });
 
-test("an error message abbreviates a value that consists of several words and more than 40 characters", () => {
+test("an error message abbreviates a value of several words if it is longer than 40 characters", () => {
   const words = "correct horse battery staple, and so on and on";
   expect(abbreviateArguments(`Not a time: ${words}`, [`--until=${words}`])).toBe(
     "Not a time: correct … (46 characters)",

@@ -30,7 +30,7 @@ test.runIf(existsSync("/proc/self/stat"))(
   },
 );
 
-test("a temporary file has a hidden name with the target's name, the host, the process and a random number", async () => {
+test("the name of a temporary file starts with a dot, and contains the target's name, the host name, the process ID and a random number", async () => {
   const target = join(makeHome(), `${"n".repeat(60)}-longer.csv`);
   const path = await reserveTempFile(target, () => 0.000_042);
   releaseTempFile(path);

@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test("verify --evidence lists differing days and counts, excluding records that an interrupted sync no longer found", async () => {
+test("verify --evidence lists differing days and counts, excluding records that an interrupted sync did not find", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 60, day) });
   await brand.run("sync orders --audit 0");
   brand.refund("o40", 1);
@@ -182,8 +182,8 @@ test("verify --evidence prints separate re-read dates for recent orders, orders 
   }
   const blind = (await evidenceOf(brand, "orders")).filter(({ check }) => check === "blind spot");
   expect(blind.reduce((sum, { mirror }) => sum + Number(mirror), 0)).toBe(1_200);
-  // Each run re-reads 98 records. The 885 records below the cursor take ten runs, the 36 that leave the window in the
-  // meantime take one, and the 206 above the cursor take three.
+  // Each run re-reads 98 records. The 885 orders not yet audited take ten runs, the 36 that leave the window in the
+  // meantime take one, and the 206 already audited take three.
   expect(blind.map(({ mirror, note }) => [mirror, note])).toEqual([
     [109, "re-read by 2026-11-25"],
     [885, "re-read by 2026-12-04"],

@@ -245,7 +245,7 @@ describe("differences by month", () => {
     );
   });
 
-  test("for each month, verify names up to three differing counts and the number of further ones", async () => {
+  test("for each month, verify names up to three differing counts, and prints how many other counts differ", async () => {
     const brand = await synced({ variants: { dailyTotals: "absent" } });
     brand.withdraw("o60", "o64", "o68", "o72");
     const text = why((await verified(brand)).result, "2026-10");
@@ -302,7 +302,7 @@ describe("differences by month", () => {
     expect([code, requests.length > 100, requests.length < 140]).toEqual([8, true, true]);
   });
 
-  test("verify reports a difference if an interrupted run no longer found an order", async () => {
+  test("verify reports a difference if an interrupted run did not find an order", async () => {
     const brand = await synced();
     brand.withdraw("o10");
     brand.pass(day);
@@ -452,7 +452,7 @@ describe("unread orders", () => {
     expect([result, last.verified]).toMatchObject([{ state: "unproven", months: [], found: [] }, 0]);
   });
 
-  test("verify exits with code 8 if the API returns an order for no date range", async () => {
+  test("verify exits with code 8 if the API returns an order only when no date range is requested", async () => {
     const brand = await synced({ orders: [...orders, orderAt("none", null)] });
     const { code, result, states, last } = await verified(brand);
     expect([code, states.undated, last.verified]).toEqual([8, "unproven", 0]);

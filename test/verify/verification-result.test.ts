@@ -70,7 +70,7 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
     [["unread", "orders has 2 records that have not been read yet"]],
   ],
   [
-    "the API returns some records for no date range",
+    "the API returns some records only when no date range is requested",
     "orders cannot be verified",
     { parts: [part({ kind: "unreachable" })], unsettled: true },
     null,
