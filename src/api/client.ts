@@ -219,7 +219,7 @@ async function withTimeout<T>(
     return await work(AbortSignal.any([signal, timeout.signal]));
   } finally {
     cancel?.();
-    // Discards a body that has not been read, which releases the connection.
+    // Aborting discards an unread body, which releases the connection.
     timeout.abort();
   }
 }

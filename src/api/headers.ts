@@ -28,7 +28,7 @@ export function parseServerLimit(headers: HttpResponse["headers"], now: number):
 }
 
 /**
- * Returns the delay in a `Retry-After` header in milliseconds. Returns null if the header is missing or invalid
+ * Returns the delay in a `Retry-After` header, in milliseconds. Returns null if the header is missing or invalid
  * (proxies can join two values: `2814, 2`), or if the time is in the past or more than a day away.
  */
 export function parseRetryAfter(headers: HttpResponse["headers"], now: number): number | null {
@@ -43,7 +43,7 @@ export function parseDateHeader(headers: HttpResponse["headers"]): number | null
 }
 
 /**
- * Returns the delay until a reset in milliseconds. The header can contain seconds, an epoch time in seconds or
+ * Returns the delay until a reset, in milliseconds. The header can contain seconds, an epoch time in seconds or
  * milliseconds, or a date. Returns null if it is invalid or more than a day away.
  */
 function parseReset(text: string, now: number): number | null {

@@ -33,7 +33,7 @@ export class RateLimiter {
    */
   #path: string | null;
   #file: RateLimitFile | null = null;
-  /** True if the count of recent requests has been lost. A new file must then assume that the quota is used up. */
+  /** True if the count of recent requests has been lost. If so, a new file must start as if the quota were used up. */
   #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The limit that the server reported, if it allows fewer requests than the local count. */
@@ -137,7 +137,7 @@ export class RateLimiter {
         if (removeDamagedFile(this.#path, error) === "retry") continue;
         this.#path = null;
         this.events.onNotice?.({
-          message: `${this.settings.statePath} cannot be used (${errorReason(error)}): requests from other brandapi processes are not counted in this run.`,
+          message: `${this.settings.statePath} cannot be used (${errorReason(error)}); requests from other brandapi processes are not counted in this run.`,
         });
       }
     }
@@ -272,7 +272,7 @@ class RateLimitFile {
     this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }
 
-  /** Returns the time at which the nth newest request stops counting, or 0 if there are fewer requests. */
+  /** Returns the time at which the nth-newest request stops counting, or 0 if there are fewer than n requests. */
   #nthNewest(select: string, values: readonly string[], n: number): number {
     const statement = this.#db.prepare(`${select} ORDER BY until DESC LIMIT 1 OFFSET ?`);
     return (statement.pluck().get(...values, n - 1) as number | undefined) ?? 0;

@@ -152,7 +152,7 @@ interface RequestContext {
   keyScopes: KeyScopes;
 }
 
-/** Matches the part before the ID in a path with an ID (see "Endpoints" in the API documentation). */
+/** Matches the part of a path that precedes an ID (see "Endpoints" in the API documentation). */
 export const pathWithId = /^\/(?:content|opportunities|surveys)(?=\/)/;
 
 /**
@@ -180,7 +180,7 @@ export function createRejectionError(rejected: RejectedRequest, context: Request
   if (status === 403) return createForbiddenError(rejected, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
-  // All paths without an ID exist, so the base URL must be wrong.
+  // Every path without an ID exists, so the base URL must be wrong.
   if (status === 404)
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,

@@ -121,7 +121,7 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return Object.values(value).some((inner) => isTooDeep(inner, levelsLeft - 1));
 }
 
-/** Responses are searched for a key only if it has at least this many characters. A shorter key could occur by chance. */
+/** The minimum length of a key that is searched for in responses. A shorter key could occur by chance. */
 const minSearchedKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {

@@ -14,8 +14,8 @@ const [connectTimeoutMs, stallTimeoutMs] = [10_000, 60_000];
  */
 export function createFetch(env: Env): Fetch {
   const dispatcher = new EnvHttpProxyAgent({
-    // Keep undici from falling back to HTTP_PROXY, because that proxy could read the key in unencrypted requests (which
-    // are sent only to loopback addresses).
+    // Prevents undici from falling back to HTTP_PROXY for unencrypted requests (to loopback addresses), because that
+    // proxy could read the key.
     httpProxy: "",
     httpsProxy: readProxy(env) ?? "",
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",

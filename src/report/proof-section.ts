@@ -17,7 +17,7 @@ import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The range that was verified last, and the command that verified it. Null if no run has been verified. */
+  /** The most recently verified range, and the command that verified it. Null if no run has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /**
    * The time of the last `verify` if it found only orders whose dates have not been read yet; otherwise, null. These
@@ -121,6 +121,6 @@ function describeAge(
 
 const limits: readonly string[] = [
   "Removed and cancelled orders do not count. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
-  "The API does not provide refund dates, so a refund counts from the sync that first found it. Nor does the API report which commissions have been paid.",
-  "A change to an old order that affects no count and no daily total, such as a new commission rate, is found only when the order is re-read.",
+  "The API does not provide refund dates, so each refund gets the date of the sync that first found it. Nor does the API report which commissions have been paid.",
+  "A change to an old order that affects neither a count nor a daily total, such as a new commission rate, is found only when the order is re-read.",
 ];

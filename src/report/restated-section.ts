@@ -82,7 +82,7 @@ const reportCurrencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency about how much of their net the reported months have lost to later refunds. */
+/** Returns a sentence for each currency that states how much of the reported months' net was lost to later refunds. */
 function createRefundLossBlocks(data: ReportData): Block[] {
   const losses = sortByCurrency(loadRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),

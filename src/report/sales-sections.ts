@@ -164,7 +164,7 @@ function describeComparison({ period, days }: ReportData): string {
 
 function describeIncludedDays(period: Period, days: DayRange): string {
   if (!period.has_complete_days)
-    return `No day in this period has been fully read. The amounts include the orders of ${formatDays(days)} that have been read. `;
+    return `No day in this period has been fully read. The amounts include only the orders from ${formatDays(days)} that have been read. `;
   if (days.since !== period.since)
     return `${formatDays(days)} only: not all older orders have been read (\`brandapi sync orders --full\` reads them). `;
   return days.until === period.until ? "" : `Complete days only, through ${formatDay(days.until)}. `;

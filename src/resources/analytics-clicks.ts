@@ -85,7 +85,7 @@ export const analyticsClicks = {
     ]),
     list("timeseries", {
       table: "analytics_clicks",
-      about: "one row per day (or week, or month) of the time series",
+      about: "one row per day, week or month of the time series",
       parentKey,
       fields: [
         date("date", "start of the bucket"),

@@ -16,6 +16,6 @@ export const hostProfileFields: readonly Field[] = [
   text("intro", "public bio"),
   text("discipline", "primary discipline"),
   text("specialty"),
-  text("location", "city, never an address"),
+  text("location", "city, without a street address"),
   json("socials", "public links by network"),
 ];

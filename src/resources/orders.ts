@@ -32,12 +32,15 @@ export const orders = {
     text("order_number", "order number shown to the customer"),
     timestamp(
       "order_date",
-      "time of the order in the API's format; `day`, `month` and `order_date_utc` are in UTC, so write `order_date_utc >= datetime('now', '-7 days')`",
+      "order time in the API's format; for comparisons, use the UTC columns `day`, `month` and `order_date_utc`, as in `order_date_utc >= datetime('now', '-7 days')`",
     ),
     text("currency", "ISO 4217 code"),
     amount("total_amount", "order total"),
     amount("subtotal_amount", "total before tax and shipping"),
-    amount("refund_amount", "refunds so far; can be null, so write `coalesce(refund_amount, 0) = 0`"),
+    amount(
+      "refund_amount",
+      "refunds so far, or null; to find orders without refunds, use `coalesce(refund_amount, 0) = 0`",
+    ),
     text("financial_status", "payment state reported by the store"),
     text("fulfillment_status", "fulfillment state reported by the store"),
     boolean("is_cancelled"),

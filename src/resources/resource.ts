@@ -73,8 +73,8 @@ export type StrategyFlag =
 interface StrategyTraits {
   syncFlags: readonly StrategyFlag[];
   /**
-   * True if every completed sync has read the entire resource, even if it could not be verified because of unreadable
-   * dates or duplicate IDs. If false, an unverified sync may have read only part of it.
+   * True if every completed sync has read the entire resource, even if unreadable dates or duplicate IDs prevented
+   * its verification. If false, an unverified sync may have read only part of the resource.
    */
   isAlwaysReadInFull: boolean;
   /** True if the API may restate the values at any time. In that case, they cannot be verified. */
@@ -107,8 +107,8 @@ export interface DatedStrategy {
   /** `inclusive` if the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
-   * Filters whose counts in the API are compared with the mirror. Only append to this list, because mirrors store the
-   * positions of the filters that match a record (`listStatusFilters`).
+   * Filters by which the record counts of the API and the mirror are compared. Only append to this list, because
+   * mirrors store the positions of the filters that match a record (`listStatusFilters`).
    */
   statusFilters?: readonly StatusFilter[];
   totalsSource?: TotalsSource;
@@ -147,7 +147,7 @@ export interface MonthlyStrategy {
 
 /**
  * Declares where the API returns daily totals. A day's total changes when one of its records changes, so a single
- * request finds all old days that must be re-read. Totals are compared with earlier totals rather than with the
+ * request reveals all old days that must be re-read. Totals are compared with earlier totals rather than with the
  * records, because the exact definition of the totals is not documented.
  */
 export interface TotalsSource {

@@ -36,7 +36,7 @@ interface NestedList {
   field: ListField;
 }
 
-/** A table that a resource declares, without discovered and added columns. */
+/** A table as declared by a resource, without the columns that are discovered later or added to every table. */
 export interface TableShape {
   name: string;
   about: string;

@@ -38,7 +38,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates a key with all scopes, and a key for each reason why the API rejects keys. */
+/** Creates keys with all scopes, with a single scope, and with each defect for which the API rejects a key. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });

@@ -84,7 +84,7 @@ function hasStatus(order: Order, status: "active" | "cancelled" | "refunded"): b
 interface Store {
   currency: string;
   paid: string | null;
-  /** The `refund_amount` of an order without refunds, which is null for affiliate networks. */
+  /** The `refund_amount` of an order without refunds: 0, or null for affiliate networks. */
   noRefund: number | null;
   external(n: number, random: RandomStream): string | null;
   number(n: number): string | null;

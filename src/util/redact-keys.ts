@@ -55,7 +55,7 @@ export function abbreviate(text: string): string {
   return `${text.slice(0, quotedStart)}… (${text.length} characters)`;
 }
 
-/** Returns patterns that match the keys in any case, because URLs are printed with the host in lower case. */
+/** Returns case-insensitive patterns for the keys, because URLs are printed with the host in lower case. */
 function keyPatterns(keys: ReadonlySet<string>): RegExp[] {
   return [...keys]
     .filter((key) => key.length >= minRedactedKeyLength)

@@ -14,7 +14,7 @@ const hints: Readonly<Record<string, string>> = {
   EEXIST: "choose a different name, or move the existing file out of the way",
   ENOTDIR: "choose a different path, or move the existing file out of the way",
   EROFS: "choose a file on a writable disk",
-  EADDRINUSE: "choose a different port, or omit it",
+  EADDRINUSE: "choose a different port, or omit `--port`",
 };
 
 /** Returns the hint for an error that prevents a file from being written. */

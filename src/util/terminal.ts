@@ -7,7 +7,7 @@ export type Style = Readonly<
   Record<"bold" | "dim" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
 
-// Overrides kleur's own check, which covers only `process.stdout`, because `createStyle` checks each stream.
+// Overrides kleur's own check, which covers only `process.stdout`. `createStyle` checks each stream instead.
 kleur.$.enabled = true;
 
 const { bold, dim, red, green, yellow, cyan } = kleur;
@@ -155,7 +155,7 @@ export function wrapLines(text: string, width: number | undefined): string {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Creates the segmenter on first use, because this takes ten milliseconds. */
+/** Creates the segmenter on first use, because creating it takes ten milliseconds. */
 function graphemes(text: string): string[] {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

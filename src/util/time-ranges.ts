@@ -47,7 +47,7 @@ export function overlaps(a: TimeRange, b: TimeRange): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if a single range in `ranges` contains the range. Merge adjacent ranges before calling this. */
+/** True if the range lies entirely within one of `ranges`, whose adjacent ranges must have been merged. */
 export function isWithinOneOf({ from, to }: TimeRange, ranges: readonly TimeRange[]): boolean {
   return ranges.some((range) => range.from <= from && range.to >= to);
 }

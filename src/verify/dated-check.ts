@@ -76,7 +76,10 @@ export interface DatedComparison {
   unread: CountComparison[];
   future: (FutureRecords & { count: CountComparison }) | null;
   allDates: CountComparison;
-  /** The number of records that the API does not return for any date range (A11), or 0 if there are faulty slices. */
+  /**
+   * The number of records that the API does not return for any date range (A11 in `sync/README.md`), or 0 if there are
+   * faulty slices.
+   */
   unreachable: number;
   sums: CountSums;
 }
@@ -230,7 +233,7 @@ function createUnreadPart(
   const command = `brandapi sync ${name}${isOlder ? " --full" : ""}`;
   const reason = isOlder ? `, because the mirror starts on ${utcDay(floor)}` : "";
   const records = apiCount - mirrorCount;
-  const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read${reason}: run \`${command}\``;
+  const why = `${pluralize(records, "record")} ${records === 1 ? "has" : "have"} never been read${reason}; run \`${command}\``;
   return createUnprovenPart("unread", describeRange(range), why);
 }
 
@@ -254,7 +257,7 @@ function verifyMonths(
   const from = Number.isFinite(first.from) ? first.from : oldest;
   const months = listMonths({ from, to: newestRead });
 
-  /** Describes a count in the first month that it overlaps. Later months refer to that month. */
+  /** Describes a count that spans several months only in the first of them. The later months refer to that month. */
   function describeCountIn(month: TimeRange, count: CountComparison): string {
     const firstMonth = months.find((other) => overlaps(other, count));
     const isFirst = firstMonth === undefined || firstMonth.from === month.from;

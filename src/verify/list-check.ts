@@ -37,7 +37,7 @@ export async function verifyList(run: ResourceRun, pendingDetails: number | null
 
   const [state, why] = decideState();
   const agrees = list.isComplete ? differing === 0 : null;
-  const note = "changes to details: `sync --details all` re-reads them";
+  const note = "`sync --details all` finds undetected changes to details";
   return {
     resource: resource.name,
     state,

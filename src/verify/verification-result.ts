@@ -22,7 +22,7 @@ export interface PartResult {
   part: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** The earliest time (ISO 8601) at which a date in this part was last read, or null if that is unknown. */
+  /** The oldest of the times (ISO 8601) at which the part's date ranges were last read, or null if unknown. */
   read_at: string | null;
 }
 

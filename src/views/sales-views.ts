@@ -35,7 +35,7 @@ WHERE day >= date('now', '-7 days') AND day < date('now') GROUP BY currency`,
 const monthReadUntilSql = `coalesce((SELECT max(to_at) FROM order_coverage
       WHERE from_at <= month || '-01T00:00:00.000Z' AND to_at >= month || '-01T00:00:00.000Z'), ${ordersReadUntilSql})`;
 
-/** Daily sales. `month` is the day's month, and `nth` is the day of that month. */
+/** Daily sales. `month` is the day's month, and `nth` is the day of the month. */
 const numberedDaysSql = `numbered_days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materializedSql})`;
 
@@ -164,8 +164,8 @@ const reportedMonthsSql = `reported_months AS (SELECT month, ${selectReportedAt(
       FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) ${materializedSql})`;
 
 /**
- * Each order in `current_versions`, with the months whose sums it may have changed since they were reported: the order's current
- * month, and its month when that month was reported. `version_id` is the order's version at that time.
+ * Each order in `current_versions`, with the months whose reported sums its changes may affect: the order's current
+ * month, and its month at the time of the report. `version_id` is the order's version at that time.
  */
 const changedMonthsSql = `changed_months AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
@@ -249,7 +249,7 @@ export const lateRefunds: View = {
   name: "late_refunds",
   about:
     "one row per refund that was found after its order was first read (only orders that count); " +
-    "the API does not date refunds, so the view contains a lower and an upper bound for the time from order to refund",
+    "the API does not provide refund dates, so the view contains a lower and an upper bound for the time from order to refund",
   columns: [
     text("order_id"),
     ...orderColumns("order_number", "order_date"),

@@ -17,7 +17,7 @@ export interface View {
    * version.
    */
   sql: string;
-  /** The column that `--since` and `--until` filter by. */
+  /** The column by which `--since` and `--until` filter. */
   date?: string;
   /**
    * The integer column that gives the rows a stable order. Only views whose rows correspond to the rows of a table have
@@ -88,7 +88,7 @@ export const orderFigureColumns: readonly Column[] = [...orderCountColumns, ...o
 
 export const currencyColumn = text(
   "currency",
-  "the currency of the amounts, or null if the API reports none; different currencies are never added",
+  "the currency of the amounts, or null if the API reports none; amounts in different currencies are never added together",
 );
 export const monthColumn = text("month", "in UTC, `2026-10`");
 export const dayColumn = date("day", "the day in UTC, comparable with `date('now', '-7 days')`");
@@ -102,7 +102,7 @@ export const orderFigureSumsSql = [
 
 /**
  * SQL that computes an order's figures from the `orders` table. Without a refund, the net is exactly the API's amount.
- * With one, it is rounded to six decimal places, which hides floating-point errors.
+ * With a refund, it is rounded to six decimal places, which hides floating-point errors.
  */
 export const orderFiguresSql = [
   ["orders", "INTEGER", "is_cancelled IS NOT 1"],

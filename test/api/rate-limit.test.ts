@@ -179,7 +179,7 @@ it("if the rate-limit file's folder cannot be used, requests are counted in memo
   expect(maxPerMinute(await send(130))).toBe(60);
   expect(notices).toEqual([
     expect.stringMatching(
-      /cannot be used \((it is a file, not a folder|part of the path is not a folder)\): requests from other/,
+      /cannot be used \((it is a file, not a folder|part of the path is not a folder)\); requests from other/,
     ),
   ]);
 });

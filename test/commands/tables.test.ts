@@ -161,7 +161,7 @@ test("for each column, brandapi tables NAME counts the rows in which the column 
   const { out } = await brandapi(["tables", "orders", "--db", mirror.path]);
   expect(out).toMatch(/^orders \(3 rows\)\n/);
   expect(out).toMatch(/^column +type +with a value +about$/m);
-  expect(out).toMatch(/^refund_amount +number +2 \(66 %\) +refunds so far; can be null/m);
+  expect(out).toMatch(/^refund_amount +number +2 \(66 %\) +refunds so far, or null/m);
   expect(out).toMatch(/^fulfillment_status +text +none /m);
   expect(out).toMatch(/^commission_rate +number +all +percentage$/m);
   const codes = (await brandapi(["tables", "codes", "--db", mirror.path])).out;

@@ -357,7 +357,7 @@ describe("unread orders", () => {
     expect([code, result]).toMatchObject([8, { state: "unproven", unread: 1, api_total: 350 }]);
     expect(states).toMatchObject({ "2026-10": "proven", "2026-11": "unproven" });
     expect(Object.keys(states).at(-1)).toMatch(/^2026-11-21 .* to now$/);
-    expect(result?.months.at(-1)?.why).toBe("1 record has never been read: run `brandapi sync orders`");
+    expect(result?.months.at(-1)?.why).toBe("1 record has never been read; run `brandapi sync orders`");
     const findings = () => brand.sql("SELECT name FROM mirror_info WHERE name LIKE 'unread_only:%'");
     expect(findings()).toEqual([{ name: "unread_only:orders" }]);
     brand.refund("o260", 3);
@@ -379,7 +379,7 @@ describe("unread orders", () => {
       "everything until 2026-09-09 23:59": "unproven",
     });
     expect(why(result, "everything until 2026-09-09 23:59")).toMatch(
-      /^\d+ records have never been read, because the mirror starts on 2026-09-10: run `brandapi sync orders --full`/,
+      /^\d+ records have never been read, because the mirror starts on 2026-09-10; run `brandapi sync orders --full`/,
     );
   });
 
@@ -417,7 +417,7 @@ describe("unread orders", () => {
       await brand.stopped(command, (request) => readsOrders(request) && ++page === 3);
       const { code, result } = await verified(brand);
       expect([code, result?.state]).toEqual([8, "unproven"]);
-      expect(result?.months.at(-1)?.why).toMatch(/never been read: run `brandapi sync orders`$/);
+      expect(result?.months.at(-1)?.why).toMatch(/never been read; run `brandapi sync orders`$/);
     },
   );
 
