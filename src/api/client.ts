@@ -104,7 +104,7 @@ export class ApiClient {
       const { failure } = result;
       if (failure.kind === "rejected") {
         this.#outage.recordResponse();
-        const keyScopes = failure.status === 403 ? await this.#readKeyScopes(path) : null;
+        const keyScopes = failure.status === 403 ? await this.#requestKeyScopes(path) : null;
         const { baseUrl, rejectedKeyHint } = this.settings;
         throw createRejectionError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
       }
@@ -177,7 +177,7 @@ export class ApiClient {
    * Returns the key's scopes, which help to explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP
    * address is not allowed.
    */
-  async #readKeyScopes(deniedPath: string): Promise<KeyScopes> {
+  async #requestKeyScopes(deniedPath: string): Promise<KeyScopes> {
     if (deniedPath === "/me") return "forbidden";
     this.#keyScopes ??= this.get("/me").then(
       ({ data }) => parseScopes(data),

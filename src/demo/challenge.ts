@@ -91,7 +91,7 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
     const isOfAge = ({ order_date }: Order) =>
       Math.abs((now - Date.parse(order_date)) / dayMs / days - 1) < 1 / 6;
     const isUnchanged = ({ is_cancelled, refund_amount, total_amount }: Order) =>
-      !is_cancelled && !refund_amount && total_amount;
+      !is_cancelled && !refund_amount && Boolean(total_amount);
     const candidates = brand.orders.filter((order) => isOfAge(order) && isUnchanged(order));
     const order = candidates[(seed * 7_919) % candidates.length];
     if (!order)

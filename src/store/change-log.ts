@@ -36,7 +36,7 @@ export class ChangeLog {
   logChanged(row: RecordRow, change: { before: Json; after: Json; date: number | null }, at: string): void {
     const { after, before, date } = change;
     this.#addVersion(row, at);
-    const lastSeenAt = this.#findLastSeenAt(row);
+    const lastSeenAt = this.#lastSeenAt(row);
     if (row.removed_at !== null) {
       this.#insert("returned", row.key, this.#findReadBeforeRun(date) ?? lastSeenAt, at);
     }
@@ -51,7 +51,7 @@ export class ChangeLog {
   logDetails(row: RecordRow, before: Json, after: Json, at: string): void {
     this.#addVersion(row, at);
     if (row.detailed_at === null) return;
-    const lastSeenAt = this.#findLastSeenAt(row);
+    const lastSeenAt = this.#lastSeenAt(row);
     const listItem = asObject(parseStoredRecord(this.mirror, row.record_id, row.list_json ?? "null"));
     for (const change of diffRecords(before, after, this.resource)) {
       const seenAt = Object.hasOwn(listItem, change.topLevelField) ? lastSeenAt : row.detailed_at;
@@ -61,7 +61,7 @@ export class ChangeLog {
 
   logRemoved(row: RecordRow, at: string): void {
     this.#addVersion(row, at);
-    this.#insert("removed", row.key, this.#findLastSeenAt(row), at);
+    this.#insert("removed", row.key, this.#lastSeenAt(row), at);
   }
 
   #addVersion(row: RecordRow, at: string): void {
@@ -109,7 +109,7 @@ export class ChangeLog {
    *
    * If that time is unknown, returns the start of the mirrored version.
    */
-  #findLastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
+  #lastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
     const { mirror, resource } = this;
     if (removed_at !== null) {
       const select = `SELECT last_seen_unchanged_at FROM changes

@@ -136,7 +136,7 @@ export function possibleDates(date: number): TimeRange {
   return { from, to: from + length - 1 };
 }
 
-export function listFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<number> {
+export function collectFaultyIds(slices: readonly FaultySlice[]): ReadonlySet<number> {
   return new Set(slices.flatMap(({ recordIds }) => recordIds));
 }
 

@@ -59,7 +59,7 @@ export class HostNames {
    */
   addFrom({ host }: JsonObject, at: string): void {
     if (!isObject(host) || typeof host.id !== "string") return;
-    const before = this.#readNewest(host.id);
+    const before = this.#loadNewest(host.id);
     const username = isText(host.username) ? host.username : null;
     const fullName = [host.first_name, host.last_name].filter(isText).join(" ").trim();
     const displayName = this.#usesDisplayNames && isText(host.name) ? host.name : "";
@@ -72,7 +72,7 @@ export class HostNames {
     this.#newest.set(host.id, { username, name, read_at: at });
   }
 
-  #readNewest(id: string): StoredNames | null {
+  #loadNewest(id: string): StoredNames | null {
     const select = "SELECT * FROM host_names WHERE host_id = ? ORDER BY read_at DESC LIMIT 1";
     const cached = this.#newest.get(id);
     if (cached !== undefined) return cached;

@@ -167,7 +167,7 @@ export interface RecordRow extends VersionRow {
   list_json: string | null;
   /** The time (ISO 8601) of the last request for the record's details, or null if they were never requested. */
   detailed_at: string | null;
-  /** 1 if the list item has changed since `detailed_at`. */
+  /** 1 if the details must be requested again, usually because the list item has changed since `detailed_at`. */
   outdated: 0 | 1;
   /** The record's date (see `recordDate`), in milliseconds since the Unix epoch, unlike all other times in this table. */
   dated_at: number | null;

@@ -1,7 +1,7 @@
 import { containsInstant, overlaps, type TimeRange } from "../util/time-ranges.js";
 import {
+  collectFaultyIds,
   findLastReadAt,
-  listFaultyIds,
   type SyncedDates,
   withCoveredRange,
   withFaultySlice,
@@ -117,7 +117,7 @@ function decideFaulty(
   const replaced = before.faultySlices.filter((slice) => overlaps(slice, range));
   // If the range was not fully read, the undated records in the replaced slices may still exist. They are added to the
   // new slice, because no other range contains them.
-  const kept = isComplete ? [] : [...listFaultyIds(replaced)].filter(isUndated);
+  const kept = isComplete ? [] : [...collectFaultyIds(replaced)].filter(isUndated);
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
@@ -137,7 +137,7 @@ function findMissingUndated(
   returned: readonly number[],
   { isUndated }: RecordLookup,
 ): MissingId[] {
-  const found = new Set([...listFaultyIds(after.faultySlices), ...returned]);
-  const missing = [...listFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && isUndated(id));
+  const found = new Set([...collectFaultyIds(after.faultySlices), ...returned]);
+  const missing = [...collectFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && isUndated(id));
   return missing.map((id) => ({ id, lastReadAt: null }));
 }

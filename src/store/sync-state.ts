@@ -11,9 +11,9 @@ import {
 import { dayMs } from "../util/timestamps.js";
 import {
   type CoveredRange,
+  collectFaultyIds,
   copyCoverageToRun,
   type FaultySlice,
-  listFaultyIds,
   loadCoverage,
   loadFaultySlices,
   type SyncedDates,
@@ -58,7 +58,7 @@ export class SyncState {
   }
 
   faultyIds(): ReadonlySet<number> {
-    return listFaultyIds(this.faultySlices());
+    return collectFaultyIds(this.faultySlices());
   }
 
   /**

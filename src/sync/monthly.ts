@@ -79,7 +79,7 @@ function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
 function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): MonthRequest[] {
   const { readableUntil, options, requested, state } = session;
   const { full, groupBy, windowMs } = options;
-  const range = findRequestedRange(session);
+  const range = chooseRange(session);
   const isAllRequested = full || requested.since !== undefined || !isDailyForAllHosts(options);
   const changed = isDailyForAllHosts(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
   const coverage = state.coverage();
@@ -96,7 +96,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));
 }
 
-function findRequestedRange({ options, requested, state }: ResourceSession): TimeRange {
+function chooseRange({ options, requested, state }: ResourceSession): TimeRange {
   const { since, until } = requested;
   return { from: since ?? chooseFloor(options, requested, state.floor()), to: until };
 }
@@ -110,7 +110,7 @@ function coverIdleMonths(run: SyncRun): void {
   const covered = mergeRanges(state.coverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
-  const between = clipRanges([findRequestedRange(run)], { from: first.from, to: last.to });
+  const between = clipRanges([chooseRange(run)], { from: first.from, to: last.to });
   mirror.transaction(() => {
     for (const range of subtractRanges(between, covered))
       state.applyReading({ runId, range, requestedAt: readableUntil, isComplete: true, ids: [] });

@@ -99,7 +99,7 @@ export function createEvidence(
  * Returns the evidence for a list without dates. The request has no page parameters, because some lists are not
  * paginated.
  */
-export function listEvidence(
+export function undatedEvidence(
   session: ResourceSession,
   { requestedAt, total }: List,
   known: Partial<Evidence>,

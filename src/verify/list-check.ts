@@ -4,7 +4,7 @@ import type { ResourceRun } from "../sync/session.js";
 import { pluralize } from "../util/format-text.js";
 import { allTime } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
-import { checks, createEvidence, listEvidence } from "./evidence.js";
+import { checks, createEvidence, undatedEvidence } from "./evidence.js";
 import type { PartResult, RecordsResult } from "./verification-result.js";
 
 /**
@@ -49,7 +49,7 @@ export async function verifyList(run: ResourceRun, pendingDetails: number | null
     unread,
     unsettled: !list.isComplete,
     collectEvidence: () => [
-      listEvidence(run, list, { mirror: mirrorTotal, agrees, note: why }),
+      undatedEvidence(run, list, { mirror: mirrorTotal, agrees, note: why }),
       ...(blind_spot === ""
         ? []
         : [createEvidence(run, checks.undetected, allTime, { mirror: mirrorTotal, note })]),
