@@ -24,7 +24,7 @@ export async function main(): Promise<void> {
 
   const code = await runCommandLine(commandLine, deps);
   const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
-  // Flushing would never finish if the program that reads the output stalls.
+  // Flushing would never finish if the program that reads the output stalled.
   await (signal.aborted ? Promise.race([flushed, setTimeout(flushMs)]) : flushed);
   exit(code, signal);
 }

@@ -23,7 +23,7 @@ interface Entry {
 
 interface CommandModule {
   about: string;
-  /** Maps the help's example command lines to explanations. */
+  /** Maps each example command line in the help to its explanation. */
   examples: Readonly<Record<string, string>>;
   define?(command: Command): void;
   /** @returns the exit code; undefined means 0 */
@@ -132,7 +132,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   },
   "Try without a key:": {
     demo: {
-      summary: "Try every step against a built-in sandbox",
+      summary: "Try the main commands against a built-in sandbox",
       load: () => import("./commands/demo.js"),
       rejectsJson: true,
     },
@@ -249,7 +249,7 @@ async function parseCommandLine(
   deps: Deps,
 ): Promise<ParsedCommand | null> {
   const loaded = await loadCommand(root, commandLine.command, deps);
-  // Commander only checks and parses the arguments of a command that has an action.
+  // Commander checks and parses arguments only for a command that has an action.
   loaded?.command.action(() => {});
   root.hook("preSubcommand", copyGlobalOptions);
   try {
@@ -260,7 +260,7 @@ async function parseCommandLine(
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     return null;
   }
-  // `brandapi help` ends without an error.
+  // `brandapi help` prints the help without throwing an error.
   if (!loaded) return null;
   const { command, run } = loaded;
   return { name: command.name(), run, flags: command.optsWithGlobals(), values: command.processedArgs };

@@ -119,7 +119,7 @@ function createBrandArguments(flags: CronFlags, deps: Deps): string[] {
   return allProfiles ? ["--all-profiles", ...given] : given;
 }
 
-/** Matches the environment variables to copy into the crontab. The key is never copied. */
+/** Matches the names of the environment variables to copy into the crontab. The key is never copied. */
 const neededVariables =
   /^(?:BRANDAPI_(?!KEY$)\w+|XDG_(?:CONFIG|DATA|STATE)_HOME|NODE_EXTRA_CA_CERTS|(?:https|no)_proxy)$/i;
 const pathVariables = /_(?:DIR|DB|CERTS)$/;

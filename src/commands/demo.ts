@@ -47,7 +47,10 @@ export function define(command: Command): void {
     .option("-o, --out <dir>", "folder for the mirror and the exports (default: brandapi-demo)")
     .addOption(ordersOption())
     .addOption(seedOption())
-    .option("--challenge", "make seven unannounced changes, and compare what a plain script and a sync find");
+    .option(
+      "--challenge",
+      "make seven unannounced changes, and compare what a typical script and a sync find",
+    );
 }
 
 export async function run(flags: DemoFlags, context: Context): Promise<void> {

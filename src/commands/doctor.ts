@@ -250,7 +250,7 @@ function checkBackup(mirror: Mirror, now: number): Finding {
     ? `the last backup was made on ${formatMinute(last.at)}: ${last.path}`
     : `there is no backup, and the mirror's data goes back to ${formatMinute(since)}`;
   if (now - Date.parse(since) <= 14 * dayMs) return { text };
-  return { text, hint: "run `brandapi backup`: the API cannot restore the history of changes" };
+  return { text, hint: "run `brandapi backup`, because the API cannot restore the history of changes" };
 }
 
 /** Lists the old mirrors that `backup --restore` has kept. They are never deleted automatically. */

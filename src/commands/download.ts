@@ -24,7 +24,7 @@ interface DownloadFlags extends GlobalFlags {
 const defaultFolder = "brandapi-content";
 
 export const about =
-  "Downloads the files that `brandapi sync content` has listed and that are not in the folder yet. Names each file <date>_<id>_<name>. " +
+  "Downloads the files that `brandapi sync content` has listed and that are not yet in the folder. Names each file <date>_<id>_<name>. " +
   "Resumes an interrupted download if the file has not changed. " +
   "The content_downloads table contains each file's path and SHA-256.";
 

@@ -85,10 +85,10 @@ export function define(command: Command): void {
   command
     .addOption(parsedOption("--columns <columns>", "columns to export, in this order", parseList))
     .option("--where <condition>", "only rows that match this SQL condition")
-    .option("--since <time>", "only rows since TIME (with several tables, applies only to event tables)")
+    .option("--since <time>", "only rows since TIME (with several tables, filters only event tables)")
     .option("--until <time>", "only rows up to TIME (see --since)")
     .addOption(parsedOption("--limit <n>", "maximum number of rows", parseCount))
-    .option("--as-of <time>", "export the data as of TIME (for a day or month, its end)")
+    .option("--as-of <time>", "export data as of TIME (a date or month means its end)")
     .option("--include-removed", "include removed records, with `removed_at`")
     .addOption(
       new Option("--delta <folder>", "create or update Delta tables in FOLDER").conflicts([
@@ -134,7 +134,7 @@ export async function run(
     const { rowSelections, readNames } = planExport(names, selection, session);
     warnAboutUnreadTables(session, readNames);
     warnAboutPartialTables(session, readNames);
-    // Hide the current data only now, because the plan and the warnings need it.
+    // Switch to the earlier data only now, because the plan and the warnings need the current data.
     if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
     // The argument `<table...>` requires at least one table.
     const sources = rowSelections.map(openRows) as [RowSource, ...RowSource[]];
@@ -243,13 +243,13 @@ function selectDatedTables(tables: readonly ReadableTable[], { since, until }: D
   );
   if (dated.length > 0) return dated;
   const names = tables.map(({ name }) => `\`${name}\``).join(", ");
-  throw new UsageError(`${names}: there is no date column for \`--since\` and \`--until\`.`, {
+  throw new UsageError(`There is no date column for \`--since\` and \`--until\` in ${names}.`, {
     hint: 'use `--where "…"` instead',
   });
 }
 
 /**
- * Checks the condition in `--where`. Warns about wrong comparisons.
+ * Checks the condition in `--where`. Warns about comparisons that give wrong results.
  * @returns the tables and views that the condition reads
  * @throws UsageError if SQLite rejects the condition, or if `--as-of` does not work with it
  */

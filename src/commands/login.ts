@@ -49,7 +49,7 @@ export function define(command: Command): void {
     .addOption(
       new Option(
         "--omit <fields>",
-        "fields that are never stored, such as host.last_name or roster:host.socials; replaces the list",
+        "fields to omit from the mirror, such as host.last_name or roster:host.socials; replaces the current list",
       ).argParser((text: string, previous: readonly string[] = []) => [
         ...new Set([...previous, ...parseOmit(text)]),
       ]),

@@ -33,7 +33,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
     brands.push({ profile, mirror: dbPath, ...toBrandFields(stored, lastSuccessAt ?? null, clock.now()) });
   }
   if (flags.json) return printJson(stdout, brands);
-  if (brands.length === 0) return note("No brand is configured on this machine yet: run `brandapi login`.");
+  if (brands.length === 0) return note("No brand is configured on this machine yet; run `brandapi login`.");
   const style = createStyle(stdout, flags, env);
   const format = { width: terminalWidth(stdout), style, pathColumn: "mirror", optionalColumns: ["brand"] };
   const columns = ["profile", "brand", "mirror", "age", "key"];

@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .option("-f, --file <file>", "read the statement from a file, or from stdin if FILE is `-`")
     .option("-p, --param <name=value>", "set the parameter `:name`; can be repeated", parseParameter);
   for (const option of createOutputOptions(queryFormats)) command.addOption(option);
-  command.option("--as-of <time>", "read the data as of TIME (for a day or month, its end)");
+  command.option("--as-of <time>", "read data as of TIME (a date or month means its end)");
   const limit = `maximum number of rows (default: ${terminalLimit} for text output, otherwise all)`;
   command.addOption(parsedOption("--limit <n>", limit, parseCount));
 }
@@ -90,8 +90,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
 }
 
 /**
- * Compiles the statement, and warns about tables without data and about wrong comparisons. If `asOf` is given,
- * the statement reads the data as of that time.
+ * Compiles the statement. Warns about tables without data and about comparisons that give wrong results. If `asOf` is
+ * given, the statement reads the data as of that time.
  */
 function openStatement(
   { sql, param, asOf: asOfMs }: { sql: string; param: SqlParameters | undefined; asOf: number | undefined },

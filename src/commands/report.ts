@@ -28,7 +28,7 @@ interface ReportFlags extends GlobalFlags {
 
 export const about =
   "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the preceding period and, for a month, with the same month a year earlier. " +
-  "If the mirror starts within the period, the report includes only complete days and names them. " +
+  "If the mirror's data starts within the period, the report covers only complete days and states which. " +
   "Default: the month of the last complete day (UTC).";
 
 export const examples = {
@@ -95,7 +95,7 @@ async function writePage(
       hint: `name a file in this folder: \`-o ${quoteShellWord(join(file, "report.html"))}\``,
     });
   if (extname(file).toLowerCase() !== ".html")
-    throw new UsageError(`A report is an HTML page: ${file}`, {
+    throw new UsageError(`The report's file name must end in .html: ${file}`, {
       hint: "use a name such as `-o report.html`",
     });
   const { bytes } = await writeToFile([{ data: renderPage(report) }], path, deps);

@@ -23,7 +23,7 @@ interface SandboxFlags extends GlobalFlags {
 export const about =
   "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API documentation. " +
   "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
-  `Where the document is ambiguous, the sandbox behaves as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
+  `Where the API documentation is ambiguous, the sandbox behaves as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
   "brandapi sandbox --port 4010": "serve on a fixed port, so that other terminals can use it",
@@ -62,7 +62,7 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // For a small brand, one new order per second would mean thousands of other events per second.
+  // Speeding up a small brand to one new order per second would cause thousands of other events per second.
   const speed = 3_600 / naturalPace(Math.max(orders, 5_000)).ordersPerHour;
   const pace = { ordersPerHour: 3_600, speed };
   const { baseUrl, close } = await serveSandbox(api, port, async () => {

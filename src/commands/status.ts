@@ -27,7 +27,7 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Requires no key or network access. " +
-  "With --max-age, also exits with code 10 if the API rejected the key in the last sync, or if the key or the plan no longer allows a resource. " +
+  "With --max-age, also exits with code 10 if the API rejected the key in the last sync, or if the key or the plan no longer allows access to a resource. " +
   "To check only some resources, name them.";
 
 export const examples = {
@@ -81,8 +81,8 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, no table is printed, so the problems are printed as warnings. Rejections are left out, because
-    // the error names them.
+    // With `--quiet`, no table is printed, so the problems are printed as warnings. Rejections are omitted, because
+    // the error lists them.
     if (quiet) for (const problem of describeProblems(withoutRejections(health))) warn(problem);
     throw stale;
   });
@@ -129,7 +129,7 @@ function listRejections({
   return [...rejectedKey, ...denials];
 }
 
-/** Returns the mirror's health without rejections, which the error from `createStaleError` already names. */
+/** Returns the mirror's health without the rejections, which the error from `createStaleError` already lists. */
 function withoutRejections(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -191,8 +191,8 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
-        ? `${escapeText(found.error)}: run \`brandapi verify ${resource} --repair\``
-        : `${escapeText(found.error)}: the API must correct these records`,
+        ? `${escapeText(found.error)}; run \`brandapi verify ${resource} --repair\``
+        : `${escapeText(found.error)}; the data must be corrected in the API`,
     );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
@@ -242,7 +242,7 @@ function unreadStartLines({ resources }: Health): string[] {
     // Only resources that are read by date have an `oldest_read_at`.
     if (from === null || last_success_at === null || oldest_read_at === null) return [];
     return [
-      `${resource}: records before ${formatStart(from)} have never been requested: run \`brandapi sync ${resource} --full\``,
+      `${resource}: records before ${formatStart(from)} have never been requested; run \`brandapi sync ${resource} --full\``,
     ];
   });
 }

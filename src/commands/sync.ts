@@ -118,7 +118,7 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
     await syncProfile(chosen, options, flags, context, pingUrl);
     return exitCodes.done;
   }
-  // This URL is pinged once for all profiles, in addition to each profile's own URL.
+  // The URL from `--ping` or BRANDAPI_PING is pinged once for all profiles, in addition to each profile's own URL.
   return await withPings(pingUrl, flags, deps, () =>
     runForProfiles(flags, context, (profileFlags, profileContext) =>
       syncProfile(chosen, options, profileFlags, profileContext),
@@ -243,7 +243,7 @@ function selectAllowed(
     }));
   if (allowed.length === 0 && !withoutScope.some(({ wasReadBefore }) => wasReadBefore))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
-      hint: "in the brand's console (Settings > Integrations > Brand API), create a key that has scopes",
+      hint: "in the brand's console (Settings > Integrations > Brand API), create a key with the required scopes",
       failureScope: "command",
     });
   return { allowed, withoutScope, areNamed };

@@ -150,7 +150,7 @@ function createProblemsError(results: readonly VerificationResult[], wasRepaired
   let hint = `run \`${command}\` again later`;
   if (results.every(({ problems }) => needsApi(problems)))
     hint =
-      "the API must correct these records; until then, the mirror keeps them, but their dates are not verified";
+      "the data must be corrected in the API; until then, the mirror keeps these records, but their dates are not verified";
   if (isRepairable && !wasRepaired) hint = `run \`${command} --repair\``;
   return new Incomplete(
     `Found: ${results.flatMap(({ problems }) => problems.map(({ text }) => text)).join("; ")}.`,
@@ -221,7 +221,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** A range of adjacent months with the same result. `first` is the first month, and `part` is the last. */
+/** A range of adjacent months with the same result, from the month `first` to the month `part`. */
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */

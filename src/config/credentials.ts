@@ -141,9 +141,9 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // A key file that is executable indicates that the file system does not support permissions.
+  // If a key file is executable, the file system probably does not support permissions.
   const lacksPermissionSupport = (stat.mode & 0o100) !== 0;
-  const otherFolder = `; if that has no effect, the file system does not support permissions: ${noPermissionsHint}`;
+  const otherFolder = `; if that has no effect, the file system does not support permissions, so ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {
     hint: `run \`chmod 600 ${quoteShellWord(path)}\`${lacksPermissionSupport ? otherFolder : ""}`,
   });

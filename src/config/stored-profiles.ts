@@ -77,17 +77,17 @@ function configFileHint(root: unknown, stored: unknown): string {
   if (!isObject(root)) return `put the profiles in an object, \`{"profiles": {…}}\`, ${startOverHint}`;
   const misspelled = Object.keys(root).find((name) => closestName(name, ["profiles"]) !== undefined);
   if (stored === undefined && misspelled !== undefined) return `rename \`${misspelled}\` to \`profiles\``;
-  if (!isObject(stored)) return `it has no \`profiles\` object: add one, ${startOverHint}`;
+  if (!isObject(stored)) return `add the missing \`profiles\` object, ${startOverHint}`;
   const wrong = Object.entries(stored).flatMap(([name, profile]) =>
     isObject(profile)
       ? Object.keys(profile)
           .filter((field) => typeof profile[field] !== "string")
           .map((field) =>
             profileFields.includes(field)
-              ? `\`${field}\` of the profile \`${name}\` is not a string: put its value in quotes`
-              : `\`${abbreviate(field)}\` of the profile \`${name}\` is not supported: ${unknownFieldHint(field)}`,
+              ? `\`${field}\` of the profile \`${name}\` is not a string; put its value in quotes`
+              : `\`${abbreviate(field)}\` of the profile \`${name}\` is not supported; ${unknownFieldHint(field)}`,
           )
-      : [`the profile \`${name}\` is not an object: fix or remove it`],
+      : [`fix or remove the profile \`${name}\`, which is not an object`],
   );
   return wrong[0] ?? `fix its profiles, ${startOverHint}`;
 }
@@ -116,7 +116,7 @@ export function listUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
-/** Finds a field in a profile that is probably a misspelling of a known field which the profile lacks. */
+/** Finds a field in a profile that is probably a misspelling of a known field that the profile lacks. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {

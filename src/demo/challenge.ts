@@ -57,7 +57,7 @@ interface SilentChange {
 
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** The kinds of change. `change` returns the changed record's ID if it is not the order itself. */
+  /** The kinds of change. `change` returns the ID of the changed record, unless that record is the order. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",
@@ -128,7 +128,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 
   try {
     print(
-      `A typical script (30 days, page by page) and \`brandapi sync\` read a brand with ${pluralize(orders, "order")}.`,
+      `A typical script, which reads the last 30 days page by page, and \`brandapi sync\` read a brand with ${pluralize(orders, "order")}.`,
     );
     await syncBoth();
     const before: ScriptCopy = { orders: new Map(copy.orders), roster: new Map(copy.roster) };
@@ -169,7 +169,7 @@ function describeEvidence({ check, date }: SilentChange, evidence: readonly Evid
   const ofDate = evidence.filter(({ from, to }) => (from ?? "") <= date && date <= (to ?? "9999"));
   const difference = ofDate.findLast((each) => each.agrees === false && each.check === check);
   if (!difference)
-    return `not visible in any check; ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
+    return `not detected by any check; ${ofDate.find((each) => each.check === checks.undetected)?.note}`;
   const { api, mirror, note } = difference;
   return api === null ? `${note}` : `${check}: ${api} in the API, ${mirror} in the mirror`;
 }

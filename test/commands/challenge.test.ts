@@ -31,7 +31,9 @@ test.each(seeds)(
       expect(out).toContain(`  ${what}, ${id}: ${by}\n`);
       const seen = String(changed.get(id)).slice(0, 10);
       expect(brandapi, what).toBe(seen === first ? "found" : "not yet");
-      const announced = by.startsWith("not visible in any check") ? /re-read by (\S+)$/.exec(by)?.[1] : first;
+      const announced = by.startsWith("not detected by any check")
+        ? /re-read by (\S+)$/.exec(by)?.[1]
+        : first;
       expect(seen <= (announced ?? ""), `${what}: ${by}, ${seen}`).toBe(true);
     }
     expect(later.at(-1)).toEqual(expect.arrayContaining(["commission raised", "missed", "found"]));

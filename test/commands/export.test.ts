@@ -100,7 +100,9 @@ test("export --until filters any single table that has dates, but filters only e
   });
   expect(await run("hosts commission-by-host -o out/")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("`hosts`, `commission_by_host`: there is no date column"),
+    err: expect.stringContaining(
+      "no date column for `--since` and `--until` in `hosts`, `commission_by_host`",
+    ),
   });
 });
 

@@ -145,7 +145,7 @@ test.each([
     const { code, out } = await brandapi(["status", "--db", mirror.path], { clock });
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^orders +1 +from ${start} `, "m"));
-    expect(out).toContain(`orders: records before ${start} have never been requested: run`);
+    expect(out).toContain(`orders: records before ${start} have never been requested; run`);
   },
 );
 
@@ -329,10 +329,10 @@ test("status lists a run in progress before the problems of each resource", asyn
   const at = "2026-11-02T05:00:00.000Z";
   const run = insertRun(mirror, "orders", at);
   updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
-  expect(await status()).toContain("1 order has a bad date: run `brandapi verify orders --repair`");
+  expect(await status()).toContain("1 order has a bad date; run `brandapi verify orders --repair`");
   expect(await status()).not.toContain("the last run was");
   mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", run));
-  expect(await status()).toContain("1 order has a bad date: the API must correct these records");
+  expect(await status()).toContain("1 order has a bad date; the data must be corrected in the API");
   mirror.db.close();
 });
 
@@ -349,7 +349,7 @@ test("status shows denied access together with the findings of an earlier `verif
   saveAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
   const problems = async () =>
     (await brandapi(["status", "--db", mirror.path], { clock })).out.match(/^! .*$/gm);
-  const found = "! orders: 2 orders differ: run `brandapi verify orders --repair`";
+  const found = "! orders: 2 orders differ; run `brandapi verify orders --repair`";
   const refused = "! orders: refused on 2026-11-02 02:00: The plan is too small.";
   expect(await problems()).toEqual([found, refused]);
   end(3, "incomplete", "The list never settled.");

@@ -171,7 +171,7 @@ test("verify does not suggest --repair for records with unreadable dates, becaus
   const brand = makeBrand({ orders, roster, variants: { undated: "in every range" } });
   await brand.run("sync orders roster");
   const { code, err } = await brand.run("verify orders");
-  expect([code, err]).toEqual([8, expect.stringContaining("hint: the API must correct these records;")]);
+  expect([code, err]).toEqual([8, expect.stringContaining("hint: the data must be corrected in the API;")]);
   brand.data.roster = roster.slice(0, 2);
   const both = await brand.run("verify orders roster --repair");
   expect([both.code, both.err]).toEqual([8, expect.stringContaining("orders roster` again later\n")]);

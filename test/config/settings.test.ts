@@ -443,7 +443,7 @@ test("a config file that other users can read is rejected only if it contains a 
   expect(error.hint).toBe(`run \`chmod 600 ${join(loose.home, ".config/brandapi/config.json")}\``);
   const invented = world({ config: config({ key: "brk_a" }), mode: 0o777 });
   expect(failure({}, invented).hint).toMatch(
-    /^run `chmod 600 \S+`; if that has no effect, the file system does not support permissions: set `BRANDAPI_CONFIG_DIR`/,
+    /^run `chmod 600 \S+`; if that has no effect, the file system does not support permissions, so set `BRANDAPI_CONFIG_DIR`/,
   );
   const harmless = world({ config: config({ baseUrl: url("a") }), mode: 0o644 });
   expect(readSettings({}, harmless).baseUrl).toBe(url("a"));
@@ -517,9 +517,9 @@ test.each([
   [`{"profiles": {"acme": {"key": "brk_a", "db": 5}}}`, "`db` of the profile `acme` is not a string"],
   [`{"profiles": {"acme": {"rate_limit": 30}}}`, "`rate_limit` of the profile `acme` is not supported"],
   [`{"profiles": {"acme": {"pign": 30}}}`, "rename it to `ping`"],
-  [`{"profiles": {"acme": 5}}`, "the profile `acme` is not an object"],
-  [`{"brands": {}}`, "it has no `profiles` object"],
-  [`{"profils": {}, "profiles": 5}`, "it has no `profiles` object"],
+  [`{"profiles": {"acme": 5}}`, "the profile `acme`, which is not an object"],
+  [`{"brands": {}}`, "add the missing `profiles` object"],
+  [`{"profils": {}, "profiles": 5}`, "add the missing `profiles` object"],
   [`[]`, "put the profiles in an object"],
   [`{"profiles": `, "fix the line, or move the file away and run `brandapi login` for each profile"],
 ])("the hint for the invalid config file `%s` contains: %s", async (config, hint) => {

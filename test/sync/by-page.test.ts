@@ -133,8 +133,8 @@ describe("orders with an unreadable date", () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
-    expect((await brand.run("verify orders")).err).toContain("the API must correct these records");
-    expect((await brand.run("status")).out).toContain("the API must correct these records");
+    expect((await brand.run("verify orders")).err).toContain("the data must be corrected in the API");
+    expect((await brand.run("status")).out).toContain("the data must be corrected in the API");
     expect((await brand.run("status --json")).out).toContain('"repairable":false');
   });
 
@@ -199,7 +199,7 @@ describe("orders with an unreadable date", () => {
     showDates(brand, { odd: "soon", old: "never" });
     await synced(brand);
     await brand.run("verify orders");
-    expect((await brand.run("status")).out).toContain("the API must correct these records");
+    expect((await brand.run("status")).out).toContain("the data must be corrected in the API");
     brand.withdraw("old");
     const { code, err } = await brand.run("verify orders --repair");
     expect(brand.mirrored()).toEqual(ids(brand));
