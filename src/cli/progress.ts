@@ -138,7 +138,7 @@ export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "col
 const minReportedWaitMs = 2_000;
 /** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;
-/** During a task, the progress listener is called at most once in this interval. */
+/** During a task, the progress listener is called at most once per interval. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {

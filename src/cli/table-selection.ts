@@ -55,7 +55,7 @@ export function resolveSyncedTable(mirror: Mirror, name: string): ReadableTable 
 }
 
 /**
- * Parses `--as-of`. A date or month means its end, even if that is in the future.
+ * Parses `--as-of`. A date or month stands for its end, even if that is in the future.
  * @throws UsageError if the time, or the start of the date or month, is in the future
  */
 export function parseAsOf(text: string | undefined, now: number): number | undefined {
@@ -97,7 +97,7 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
     const [first] = resources;
     if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) continue;
     const sync = `brandapi sync ${syncingResource(first).name}`;
-    const warning = `\`${name}\` is empty because it has never been read: run \`${sync}\``;
+    const warning = `\`${name}\` is empty because it has never been read; run \`${sync}\``;
     reporter.warn(warning);
   }
 }

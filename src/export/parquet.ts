@@ -124,8 +124,8 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
   /**
-   * False for a query result's column until a value other than null is found. A column without such a value is stored
-   * as text.
+   * False for a column of a query result until a non-null value is found. A column without non-null values is stored as
+   * text.
    */
   readonly #isKnown: boolean[];
 

@@ -125,8 +125,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
 }
 
 /**
- * True if a host ranking was read before the given time (ISO 8601), and replaced by another one after that time on the
- * same day. The ranking history contains only the last ranking of each day.
+ * True if a host ranking was read on the day of the given time (ISO 8601), and replaced later on the same day, after
+ * that time. The ranking history contains only the last ranking of each day.
  */
 function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
   const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @asOf AND EXISTS (

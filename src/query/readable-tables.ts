@@ -33,7 +33,7 @@ export interface ReadableTable {
   date: DateColumn | null;
   /** The table or subquery to select from, as SQL. */
   source: string;
-  /** If removed records are included, the table to read after `source`, as SQL. Otherwise, null. */
+  /** The table of removed records to read after `source`, as SQL, or null if removed records are not included. */
   removedSource: string | null;
 }
 

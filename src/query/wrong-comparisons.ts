@@ -16,7 +16,7 @@ export function findWrongComparisons(sql: string): string[] {
   return [
     ...findDatetimeComparisons(tokens).map(
       (column) =>
-        `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return: compare \`datetime(${column})\``,
+        `\`${column}\` is text with \`T\` and \`Z\`, which \`datetime()\` does not return; compare \`datetime(${column})\``,
     ),
     findUnquotedDate(tokens),
     findMisformattedDate(tokens),
@@ -46,7 +46,7 @@ function findUnquotedDate(tokens: readonly string[]): string | undefined {
     );
     const value = Number.isFinite(result) ? result : "null";
     const quoted = `'${[year, ...others.map((number) => number.padStart(2, "0"))].join("-")}'`;
-    return `\`${written}\` without quotes is a ${operation}, so ${use} ${value}: write \`${quoted}\``;
+    return `\`${written}\` without quotes is a ${operation}, so ${use} ${value}; write \`${quoted}\``;
   }
   return undefined;
 }
@@ -69,10 +69,10 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     if (!isDate || isoDate.test(written)) continue;
     const column = comparedDateColumn(tokens, index);
     if (column === undefined) continue;
-    // If the year comes last, the order of day and month is unknown, so the warning contains only an example.
+    // If the year comes last, the day and the month are ambiguous, so the warning contains only an example.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
     const iso = year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'`;
-    return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result: write dates as \`${iso}\``;
+    return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result; write dates as \`${iso}\``;
   }
   return undefined;
 }
@@ -91,7 +91,7 @@ function findBooleanText(tokens: readonly string[]): string | undefined {
     const column = comparedColumns(tokens, index).find((name) => booleanColumns.has(name));
     if (column === undefined) continue;
     const value = /true/i.test(written) ? 1 : 0;
-    return `\`${column}\` is 1 or 0, which never equals \`${written}\`: compare it with \`${value}\``;
+    return `\`${column}\` is 1 or 0, which never equals \`${written}\`; compare the column with \`${value}\``;
   }
   return undefined;
 }
@@ -118,19 +118,19 @@ function findDatetimeComparisons(tokens: readonly string[]): string[] {
   return [...new Set(columns)].filter((column) => apiTimestamps.has(column) && !aliases.includes(column));
 }
 
-/** Returns the date column with which the value at `index` is compared. */
+/** Returns the date column that is compared with the value at `index`. */
 function comparedDateColumn(tokens: readonly string[], index: number): string | undefined {
   return comparedOperands(tokens, index)
     .map((operand) => operand.find((token, at) => dateColumn.test(token) && operand[at + 1] !== "("))
     .find((column) => column !== undefined);
 }
 
-/** Returns the operands with which the value from the token `first` to the token `last` is compared. */
+/** Returns the operands that are compared with the value from the token `first` to the token `last`. */
 function comparedOperands(tokens: readonly string[], first: number, last = first): (readonly string[])[] {
   return [leftOperand(tokens.slice(0, first)), rightOperand(tokens.slice(last + 1))];
 }
 
-/** Returns the columns with which a value is compared, in lowercase and without the table's name. */
+/** Returns the columns that are compared with a value, in lowercase and without table names. */
 function comparedColumns(tokens: readonly string[], first: number, last = first): string[] {
   return comparedOperands(tokens, first, last).flatMap(([column = "", ...others]) =>
     others.length > 0 ? [] : column.replace(/^.*\./, "").toLowerCase(),

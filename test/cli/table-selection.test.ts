@@ -98,7 +98,7 @@ test("a command warns about a table that has never been synced, but not about a 
   writeRead(mirror, "orders", [anOrder(1)]);
   const names = ["orders", "hosts", "changes", "survey_results"];
   expect(await warningsOf(mirror, (session) => warnAboutUnreadTables(session, names))).toEqual([
-    "warning: `survey_results` is empty because it has never been read: run `brandapi sync surveys`",
+    "warning: `survey_results` is empty because it has never been read; run `brandapi sync surveys`",
   ]);
 });
 

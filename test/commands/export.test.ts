@@ -184,7 +184,7 @@ test("export warns about a view whose tables have never been synced", async () =
   const mirror = await makeMirror();
   writeRead(mirror, "roster", []);
   mirror.db.close();
-  const warning = "`sales_by_month` is empty because it has never been read: run `brandapi sync orders ";
+  const warning = "`sales_by_month` is empty because it has never been read; run `brandapi sync orders ";
   for (const flags of [[], ["--where", "1"]]) {
     const args = ["export", "sales_by_month", "--csv", ...flags, "--db", mirror.path];
     const { code, out, err } = await brandapi(args);

@@ -328,7 +328,7 @@ test("query warns about tables that have never been synced", async () => {
   const path = await mirrorOfOrders();
   const warned = async (table: string) => (await ask(path, `SELECT count(*) FROM ${table}`)).err;
   expect(await warned("roster")).toContain(
-    `\`roster\` is empty because it has never been read: run \`brandapi sync roster --db ${path}\``,
+    `\`roster\` is empty because it has never been read; run \`brandapi sync roster --db ${path}\``,
   );
   expect(await warned("content_by_host")).toContain("run `brandapi sync content ");
   expect([await warned("orders"), await warned("hosts")]).toEqual(["", ""]);

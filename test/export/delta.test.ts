@@ -194,7 +194,7 @@ test("if two Delta exports of the same brand run concurrently, one of them fails
   const { table, run } = await makeDeltaFolder();
   const runs = await Promise.all([0.1, 0.2].map((n) => run("export orders", { random: () => n })));
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
-  expect(runs.map(({ err }) => err).join()).toContain("Another export added a version first");
+  expect(runs.map(({ err }) => err).join()).toContain("Another export added this version first");
   expect(await read(table, "SELECT count(*) AS n FROM t")).toEqual([{ n: "5" }]);
   const log = await readDeltaLog(table);
   expect(namesOf(table)).toHaveLength(log.files.size);

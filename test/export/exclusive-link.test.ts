@@ -45,7 +45,7 @@ test("only one of two concurrent Delta exports of the same brand succeeds on a f
   const { close, run, versions } = await makeTable();
   const runs = await Promise.all([run(0.1), run(0.2)]);
   expect(runs.map(({ code }) => code).sort()).toEqual([0, 9]);
-  expect(runs.map(({ err }) => err).join()).toContain("Another export added a version first");
+  expect(runs.map(({ err }) => err).join()).toContain("Another export added this version first");
   expect(versions()).toEqual([version(0)]);
   close();
 });

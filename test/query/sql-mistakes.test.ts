@@ -299,7 +299,7 @@ test.each([
   [
     "SELECT id FROM orders WHERE order_date > 2026/1/5",
     "is a division",
-    "compared with 405:",
+    "compared with 405;",
     "'2026-01-05'",
   ],
   ["SELECT * FROM sales_by_month WHERE month LIKE 2026-9", "`month` is compared with 2017", "'2026-09'"],

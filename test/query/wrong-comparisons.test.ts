@@ -52,9 +52,12 @@ test.each(["day >= '31.10.2026'", "day BETWEEN '2026-10-01' AND '31.10.2026'"])(
 );
 
 test.each([
-  ["is_cancelled = 'false'", "`is_cancelled` is 1 or 0, which never equals `'false'`: compare it with `0`"],
-  ["o.IS_REFUNDED IN ('TRUE')", "compare it with `1`"],
-  ["'true' <> on_roster", "compare it with `1`"],
+  [
+    "is_cancelled = 'false'",
+    "`is_cancelled` is 1 or 0, which never equals `'false'`; compare the column with `0`",
+  ],
+  ["o.IS_REFUNDED IN ('TRUE')", "compare the column with `1`"],
+  ["'true' <> on_roster", "compare the column with `1`"],
 ])("a comparison of a boolean with text causes a warning: %s", (condition, text) => {
   expect(findWrongComparisons(condition)).toEqual([expect.stringContaining(text)]);
 });
@@ -86,7 +89,7 @@ test.each([
   "GLOB",
 ])("an unquoted date after a column and the operator `%s` causes a warning", (operator) => {
   expect(findWrongComparisons(`day ${operator} 2026-10-01`)).toEqual([
-    expect.stringContaining("so `day` is compared with 2015: write `'2026-10-01'`"),
+    expect.stringContaining("so `day` is compared with 2015; write `'2026-10-01'`"),
   ]);
 });
 
@@ -99,11 +102,11 @@ test.each(["+", "OR", "||"])(
 
 test.each([
   ["ORDER_DATE < 2026-10", "`ORDER_DATE` is compared with 2016"],
-  ["o.order_date < 2026-10", "`o.order_date` is compared with 2016: write `'2026-10'`"],
-  ["month = 2026-1-05", "`month` is compared with 2020: write `'2026-01-05'`"],
+  ["o.order_date < 2026-10", "`o.order_date` is compared with 2016; write `'2026-10'`"],
+  ["month = 2026-1-05", "`month` is compared with 2020; write `'2026-01-05'`"],
   ["seen_changed_at > 1999-12-31", "`seen_changed_at` is compared with 1956"],
   ["order_date_utc > 2100-01-01", "`order_date_utc` is compared with 2098"],
-  ["day > 2026/10/1", "is a division, so `day` is compared with 202: write `'2026-10-01'`"],
+  ["day > 2026/10/1", "is a division, so `day` is compared with 202; write `'2026-10-01'`"],
   ["day > 2026-10/01", "`2026-10` without quotes"],
   ["day /* UTC */ > 2026-10-01", "`day` is compared with 2015"],
   ["day > 2026/0", "is compared with null"],

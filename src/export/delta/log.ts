@@ -128,7 +128,7 @@ export async function commitVersion(
     const cause = await addVersion(log.folder, version, actions, deps);
     if (!cause) return version;
     const path = logPath(log.folder, `${versionName(version)}.json`);
-    const busy = new MirrorBusy(`Another export added a version first: ${path}`, {
+    const busy = new MirrorBusy(`Another export added this version first: ${path}`, {
       hint: "run the same command again",
       cause,
     });
