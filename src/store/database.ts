@@ -7,7 +7,7 @@ import { checkMirrorPath, checkNotReplaced, readFileId, readIntoMemory } from ".
 import { checkIsMirror } from "./schema.js";
 import { damagedHint, explainOpenError } from "./sqlite-errors.js";
 
-/** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run meanwhile. */
+/** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run during this wait. */
 export const busyMs = 1_000;
 
 /** An open mirror. Prepared statements are cached by their SQL text. */
@@ -101,7 +101,7 @@ export async function withReadTransaction<T>({ db }: Mirror, work: () => Promise
   }
 }
 
-/** The names in the `mirror_info` table. A placeholder is the name of a resource or of its table. */
+/** The names in the `mirror_info` table. `${string}` is the name of a resource or of its table. */
 export type InfoName =
   // The brand to which the mirror belongs.
   | "brand_id"
@@ -114,9 +114,9 @@ export type InfoName =
   | "running_command"
   // The last command (JSON) if it failed before starting a run, or because the API rejected the key.
   | "failed_command"
-  // The error (JSON) with which the API denied access to a resource in its last sync.
+  // The error (JSON) from a resource's last sync, if the API denied access.
   | `denied:${string}`
-  // The ID of a `verify` run that found only problems that the API must correct.
+  // The ID of a `verify` run that found only problems that must be fixed in the API.
   | `unrepairable:${string}`
   // The ID of a `verify` run that found only records whose dates have not been read.
   | `unread_only:${string}`

@@ -177,8 +177,8 @@ function markMixed(mirror: Mirror, table: string, column: ShapeColumn): void {
 }
 
 /**
- * Deletes discovered columns whose names are now declared, or which SQLite treats as literals. They are rediscovered
- * under new names.
+ * Deletes discovered columns whose names are now used by declared columns or are treated as literals by SQLite. The
+ * columns are rediscovered under new names.
  */
 export function deleteUnusableColumns(mirror: Mirror, shape: TableShape): void {
   const remove = "DELETE FROM discovered_columns WHERE table_name = ? AND lower(name) = ?";

@@ -43,9 +43,9 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * What the problems that a `verify` run found have in common.
- * - unrepairable: All of them, such as unreadable dates, must be fixed in the API.
- * - unread_only: All of them are records whose dates have not been read.
+ * What all problems found by a `verify` run have in common.
+ * - unrepairable: They must be fixed in the API. An unreadable date is one such problem.
+ * - unread_only: They are records whose dates have not been read.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

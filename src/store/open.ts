@@ -46,7 +46,7 @@ import { quote, tableName } from "./table-sql.js";
  * the file unchanged.
  */
 
-/** The maximum time, in milliseconds, that `openMirror` waits for another program to write to or migrate the mirror. */
+/** The maximum time, in milliseconds, that `openMirror` waits while another program writes to or migrates the mirror. */
 const openingBusyMs = 10_000;
 
 /** True if the file exists and is not empty. */
@@ -64,7 +64,8 @@ interface OpenOptions extends MigrationOptions {
 
 /**
  * Opens a mirror for writing. A new mirror has mode 0600.
- * @throws MirrorUnusable if the mirror belongs to another brand; it is then neither created nor migrated
+ * @throws MirrorUnusable if the key belongs to a different brand than the mirror or, for a new mirror, the profile; no
+ *   mirror is created or migrated in that case
  */
 export async function openMirror(path: string, options: OpenOptions = {}): Promise<Mirror> {
   const { brands } = options;
@@ -79,7 +80,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
-    // SQLite does not reduce its cache's page count when a new file gets larger pages, so set the size in bytes.
+    // Larger pages do not make SQLite cache fewer of them, so set the cache size in KiB (a negative number).
     mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
@@ -211,7 +212,7 @@ async function migrateMirror(
 async function checkNoRun({ path }: Mirror): Promise<void> {
   if (await findRunningCommand(path))
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
-      hint: "to migrate the mirror, run the same command again after that run has ended",
+      hint: "wait until it has finished, then run the same command again to migrate the mirror",
     });
 }
 
@@ -276,12 +277,12 @@ function freeRemovedTableNames(mirror: Mirror): string[] {
     const { name, sql, type } = found;
     if (type === "view") {
       mirror.db.exec(`DROP VIEW ${quote(name)}`);
-      return `the view \`${name}\` was dropped, because the mirror now has a table with that name: ${sql}`;
+      return `the view \`${name}\` was dropped, because brandapi now uses its name for a table: ${sql}`;
     }
     const renamed = `${name}_renamed`;
     withWritableSchema(mirror.db, () =>
       mirror.db.exec(`ALTER TABLE ${quote(name)} RENAME TO ${quote(renamed)}`),
     );
-    return `the table \`${name}\` was renamed to \`${renamed}\`, because the mirror now has a table with that name`;
+    return `the table \`${name}\` was renamed to \`${renamed}\`, because brandapi now uses the old name for a table of its own`;
   });
 }

@@ -81,8 +81,8 @@ class TableWriter {
   }
 
   /**
-   * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, these are all
-   * rows. A main table has one row per record, which must be deleted only if the record has been removed or has become
+   * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, that is all
+   * of them. A main table has one row per record, which must be deleted only if the record has been removed or has become
    * current again. Deleting it on every update would fire user-defined DELETE triggers.
    */
   deleteReplacedRows(record: ParsedRecord): void {
@@ -206,7 +206,7 @@ function toUtcTime(date: TableRow[number] | undefined): string | null {
 }
 
 /**
- * Converts a value to its column's type, and reports the value if its type is different. A string that contains a
+ * Converts a value to its column's type, and reports the value if it has a different type. A string that contains a
  * number is converted. Any other value of a different type becomes null.
  */
 function toColumnValue(column: ShapeColumn, value: unknown, table: string, issues: SchemaIssue[]): SqlValue {
@@ -228,7 +228,7 @@ function toUntypedValue(value: unknown): SqlValue {
   return null;
 }
 
-/** Returns null if the value's type is different. */
+/** Returns null if the value does not have this type. */
 function toTypedValue(type: ScalarType, value: unknown): SqlValue {
   switch (type) {
     case "json":

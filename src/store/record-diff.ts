@@ -55,7 +55,7 @@ function findSignedUrls(fields: readonly Field[]): SignedUrls | undefined {
   return signedFields.length > 0 ? Object.fromEntries(signedFields) : undefined;
 }
 
-/** A field in a record that has changed. A missing value counts as null. */
+/** A changed field in a record. A missing value counts as null. */
 export interface FieldChange {
   field: string;
   /** The record's top-level field that contains the changed field, such as `payment` for `payment_flatFee`. */

@@ -244,7 +244,7 @@ export class RecordWriter {
     return true;
   }
 
-  /** Compares a record with the mirrored version. Versions with a different order of fields are equivalent. */
+  /** Compares a record with the mirrored version. Versions that differ only in field order are equivalent. */
   #compare(
     row: RecordRow,
     { json, listJson, value }: RecordVersion,

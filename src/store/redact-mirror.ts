@@ -26,7 +26,7 @@ export interface RedactionResult {
 
 /**
  * Applies the profile's list of omitted fields to all stored data. Also rewrites the mirror file if an earlier run
- * could not do it.
+ * could not do so.
  * @returns null if the mirror already uses this list
  */
 export function omitFields(mirror: Mirror, omit: readonly string[]): RedactionResult | null {
@@ -102,8 +102,8 @@ export function scrubFile(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the newest `run_id` at the time of the last redaction, or null if nothing has ever been redacted. Exports
- * made before that may still contain the removed data.
+ * Returns the ID of the newest run at the time of the last redaction, or null if nothing has ever been redacted. Exports
+ * made before the redaction may still contain the removed data.
  */
 export function loadRedactedAfterRun(mirror: Mirror): number | null {
   const runId = loadInfo(mirror, "redacted_after_run");

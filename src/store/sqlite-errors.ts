@@ -37,7 +37,7 @@ const sqliteProblems: readonly SqliteProblem[] = [
     hint: damagedHint,
     opening: {
       problem: "is not an SQLite database",
-      hint: "choose another file with `--db`, or, if this file was a mirror, move it away and run `brandapi sync`",
+      hint: "choose another file with `--db`, or, if this file was a mirror, move it out of the way and run `brandapi sync`",
     },
   },
   {

@@ -45,7 +45,7 @@ export interface RecordLookup {
 /** A record that the API did not return for its date. */
 export interface MissingId {
   id: number;
-  /** The time (ISO 8601) at which the date had last been read. Null for undated and new records. */
+  /** The time (ISO 8601) of the previous read of the record's date. Null for undated and new records. */
   lastReadAt: string | null;
 }
 
@@ -53,10 +53,10 @@ export interface MissingId {
 export interface StateUpdate {
   /** The new dates, or null if they are unchanged. */
   dates: SyncedDates | null;
-  /** The records that are not missing, because the API returned them. */
+  /** The returned records that no longer count as missing. */
   returned: readonly number[];
   missing: readonly MissingId[];
-  /** The dates for which the stored daily totals describe earlier versions of the records. */
+  /** The dates whose stored daily totals describe earlier versions of the records. */
   outdatedTotals: readonly TimeRange[];
 }
 
@@ -66,12 +66,12 @@ export interface StateUpdate {
  *
  * A later step may remove missing records. The last read of a record's date decides whether the record is missing:
  *
- * | the API returned the record                       | the record is                                          |
- * | ------------------------------------------------- | ------------------------------------------------------ |
- * | for its own date, or in a list without dates      | not missing                                            |
- * | not at all, although it read the record's date    | missing                                                |
- * | with an unreadable date, in a faulty slice        | faulty, and missing once it is no longer in that slice |
- * | for a date other than its own, in a faulty slice  | faulty, and missing if it is new and its date covered  |
+ * | the API returned the record                      | the record is                                            |
+ * | ------------------------------------------------ | -------------------------------------------------------- |
+ * | for its own date, or in a list without dates     | not missing                                              |
+ * | not at all, although the record's date was read  | missing                                                  |
+ * | with an unreadable date, in a faulty slice       | faulty, and missing once it is no longer in that slice   |
+ * | for a date other than its own, in a faulty slice | faulty, and missing if it is new and its date is covered |
  */
 export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup: RecordLookup): StateUpdate {
   const { changed, faulty, ids, isComplete } = reading;
@@ -130,7 +130,7 @@ function decideFaulty(
   };
 }
 
-/** Returns the undated records that are no longer in any faulty slice, although the read did not return them. */
+/** Returns the undated records that the read did not return and that are no longer in any faulty slice. */
 function findMissingUndated(
   before: SyncedDates,
   after: SyncedDates,

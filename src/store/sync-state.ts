@@ -76,7 +76,7 @@ export class SyncState {
 
   /**
    * Updates the state after a read, as `decideUpdate` describes. Must be called after the records have been written,
-   * because their change log uses the times at which missing records were last returned.
+   * because the change log needs the times stored for missing records, which this method deletes.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
@@ -267,7 +267,7 @@ class MissingRecords {
 
   count(range: TimeRange, statusBit: number): number {
     const { sql, values } = whereCurrent(this.resourceName, range);
-    // NOT INDEXED makes SQLite start from the missing records, because the range may contain a million records.
+    // NOT INDEXED makes SQLite start from the few missing records, not from the range's records, which may be a million.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (flags & ?) = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resourceName) ?? 0;

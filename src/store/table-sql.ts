@@ -123,7 +123,7 @@ export function mainDateColumn({ resource, list, columns }: TableShape): ShapeCo
 }
 
 /**
- * A child row's `row_id` is the record's ID times this number, plus the row's position in the list. A record's child
+ * A child row's `row_id` is the `record_id` times this number, plus the row's position in the list. A record's child
  * rows therefore have contiguous integer keys, and are faster to replace than rows with text keys.
  */
 export const positionsPerRecord = 2 ** 20;
@@ -133,13 +133,13 @@ export const keyColumns: Readonly<Record<"record_id" | "row_id", Column>> = {
   record_id: {
     name: "record_id",
     type: "integer",
-    about: "the record's number in this mirror, as in the `records` table",
+    about: "the record's internal ID in this mirror, as in the `records` table",
     isOmittedByDefault: true,
   },
   row_id: {
     name: "row_id",
     type: "integer",
-    about: `the record's number times ${positionsPerRecord}, plus the row's position in the list`,
+    about: `the record's internal ID times ${positionsPerRecord}, plus the row's position in the list`,
     isOmittedByDefault: true,
   },
 };

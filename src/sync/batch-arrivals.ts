@@ -36,7 +36,7 @@ export async function* batchArrivals<T>(
   if (batch.length > 0) yield batch;
 }
 
-/** Returns true if the item arrives within `maxBatchGapMs`, and false if its request fails. */
+/** Returns true if the item arrives within `maxBatchGapMs`. If it arrives later or its request fails, returns false. */
 async function arrivesSoon(item: Promise<unknown>, clock: Clock): Promise<boolean> {
   const arrival = item.then(
     () => true,

@@ -184,7 +184,7 @@ export async function findFutureRecords(
   const { clock, resource } = session;
   const from = startOfSecond(clock.now()) + 1_000;
   const afterCoverage = unread.at(-1);
-  // If the coverage already ends in the future, it contains such records.
+  // If the coverage already ends in the future, records with future dates have already been read.
   if (afterCoverage?.to !== Number.POSITIVE_INFINITY || afterCoverage.from >= from) return null;
   if (afterCoverage.apiCount <= afterCoverage.mirrorCount) return null;
   const newestDate = recordDate(resource, afterCoverage.newestRecord);
@@ -216,6 +216,6 @@ export function subtractFuture(
 export function describeFuture({ records, until }: FutureRecords): string {
   const newest = formatMinute(until);
   return records === 1
-    ? `1 record is dated in the future (${newest}) and will be read once that date arrives`
-    : `${records} records are dated in the future (newest: ${newest}) and will be read once those dates arrive`;
+    ? `1 record has a date in the future (${newest}) and will be read once that date arrives`
+    : `${records} records have dates in the future (newest: ${newest}) and will be read once those dates arrive`;
 }

@@ -31,7 +31,7 @@ export async function estimateDated(session: DatedSession): Promise<RequestEstim
   const { totalsSource } = resource.strategy;
   const what = totalsSource ? "verification: daily totals and counts" : "verification: counts";
   const totalsRequests = totalsSource ? 1 : 0;
-  // One request counts the records without a date range (A11).
+  // One more request counts all records, with no date range (A11).
   const countRequests = listCountFilters(session).length + 1;
   return [...steps, { what, requests: totalsRequests + countRequests, open: true }];
 }
@@ -50,7 +50,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.setFloor(floor);
     state.setLastOptions(options);
-    // Normally, each read copies the coverage. If an interrupted run has already read everything, this run reads
+    // Normally, each read stores a copy of the coverage. If an interrupted run has already read everything, this run reads
     // nothing, but the sales views and the report still need a copy of its coverage.
     copyCoverageToRun(mirror, runId, state.coverage());
   });
@@ -74,12 +74,12 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
 
   for (const gap of gaps)
     reporter.warn(
-      `${resource.name}: ${describeRange(gap)} has never been read and is not covered: run \`brandapi sync ${resource.name}\``,
+      `${resource.name}: ${describeRange(gap)} has never been read and is not covered; run \`brandapi sync ${resource.name}\``,
     );
   const faultText = describeFaultySlices(run);
   if (faultText !== null)
     reporter.warn(
-      `${resource.name}: ${faultText}: all records are kept, no records near these dates are removed, and the run is not verified`,
+      `${resource.name}: ${faultText}; all records are kept, none are removed from the affected dates, and the run is not verified`,
     );
   const coveredFrom = Math.max(floor, ...gaps.map(({ to }) => to + 1));
   return {

@@ -83,7 +83,7 @@ function describeFailures(failures: readonly Failure[]): string[] {
   return [...groups].map(([reason, group]) => {
     if (group.length === 1) return describeFailure(group[0]);
     const names = group.map(({ resource }) => resource.name).join(", ");
-    return `${names} were read before, but are now refused: ${reason}`;
+    return `${names} were read before, but access to them is now denied: ${reason}`;
   });
 }
 
@@ -92,7 +92,7 @@ function describeFailure({ resource, error }: Failure): string {
 }
 
 export function createAccessDeniedError({ name }: Resource, cause: Forbidden): Incomplete {
-  const message = `${name} was read before, but is now refused: ${cause.message}`;
+  const message = `${name} was read before, but access to it is now denied: ${cause.message}`;
   return new Incomplete(message, { hint: cause.hint, cause });
 }
 

@@ -124,7 +124,7 @@ function findDueRanges(
 
 /**
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
- * the unread dates, each with the window before it, and the window before the end of the last finished run.
+ * the unread ranges and the dates since the end of the last finished run, each extended by the window before it.
  */
 function findRequestedRanges(
   { coverage, faultySlices, finishedUntil }: PlanState,

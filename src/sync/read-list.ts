@@ -16,7 +16,7 @@ interface ListOptions {
   idOf?: (record: Json) => string | null;
   /**
    * The keys of the mirrored records. If a complete list lacks any of them, or a record that an earlier read returned,
-   * the list is read a second time.
+   * the list is re-read.
    */
   mirroredKeys?: readonly string[];
 }
@@ -98,14 +98,13 @@ async function readUntilSettled(run: ListRun, options: ListOptions): Promise<Set
 }
 
 /**
- * Returns the list, or null if it must be re-read:
+ * Returns the list, or null if it must be re-read. The first rule that applies decides:
  *
- * - The newest read, or all reads together, returned as many records as the API reports: the complete list.
- * - There were fewer than three reads: null.
- * - All reads returned the same IDs in the same order, some of them more than once: an incomplete list with these IDs.
- * - The API always reported the same count, and one of the last three reads found new records: null, until the maximum
- *   number of reads is reached.
- * - In all other cases: an incomplete list.
+ * - If the newest read, or all reads together, returned as many records as the API reports, the list is complete.
+ * - If there were fewer than three reads, the list must be re-read.
+ * - If all reads returned the same IDs in the same order, some of them more than once, the list is incomplete.
+ * - If another read may find the remaining records (see `mayFindMore`), the list must be re-read.
+ * - Otherwise, the list is incomplete.
  */
 function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
   const complete = findCompleteList(attempts, newest);
@@ -118,7 +117,7 @@ function settle(attempts: readonly ListAttempt[], newest: ListAttempt): List | n
 
 /** Returns the list if the newest read, or all reads together, returned as many records as the API reports. */
 function findCompleteList(attempts: readonly ListAttempt[], newest: ListAttempt): List | null {
-  // If the list has shrunk while it was being read, a record may have moved to a page that had already been read.
+  // If the list shrank while it was being read, a record may have moved to a page that had already been read.
   const hasShrunk = newest.totals.some((count, page) => count < (newest.totals[page - 1] ?? 0));
   const total = newest.totals.at(-1) ?? 0;
   if (newest.records.size === total && !hasShrunk) return combineAttempts([newest], { isComplete: true });

@@ -107,7 +107,7 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Counts the records that the API counts but does not return for any date range (A11), and warns of them. They can be
+ * Counts the records that the API counts but does not return for any date range (A11), and warns about them. They can be
  * counted only if all dates are covered.
  * @param counts the counts for all covered ranges, which must agree
  * @returns the number of these records, and the newest counts
@@ -130,7 +130,7 @@ async function findUnreachable(
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
-    `${run.resource.name}: ${describeUnreachable(unreachable)}: these records are not read, and the run is not verified`,
+    `${run.resource.name}: ${describeUnreachable(unreachable)}; a sync cannot read ${unreachable === 1 ? "this record" : "these records"}, so the run is not verified`,
   );
   return { counts: newCounts, unreachable };
 }
@@ -184,7 +184,7 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
 /** True if the range can be read with at most two requests, so splitting it would save nothing. */
 function isCheapToRead(state: SyncState, comparison: CountComparison): boolean {
   const mirrored = state.count(comparison);
-  // Reading the range also returns records that do not match the filter, so the API's count for the filter is too low.
+  // A read returns all records in the range, not only those that match the filter, so the filter's count is too low.
   const records = comparison.filter === noFilter ? Math.max(mirrored, comparison.apiCount) : mirrored;
   return countPages(records) <= 2;
 }

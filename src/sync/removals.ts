@@ -14,7 +14,7 @@ export function findHoldBackReason(
   if (!isImplausible || options.acceptRemovals) return null;
   return {
     text: `the API no longer returns ${removals} of ${present} mirrored records: nothing was removed`,
-    hint: `if that is correct, run \`brandapi sync ${name} --accept-removals\``,
+    hint: `if these records were really removed, run \`brandapi sync ${name} --accept-removals\``,
   };
 }
 

@@ -80,7 +80,7 @@ export async function syncResources(
   const skipped = withoutScope.filter(({ wasReadBefore }) => !wasReadBefore);
   reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
 
-  // Record lost scopes first. This needs no requests, so it succeeds even during an outage.
+  // First, record the resources whose scope the key has lost. This needs no requests, so it succeeds even during an outage.
   const lostAccess = lost.map(({ resource, why }) => {
     const { row, error } = recordLostScope(session, resource, why);
     onRunEnd(row);
@@ -173,7 +173,7 @@ function decideEnd(
   // If the key itself was rejected, the resource's data may still be available.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
-  // Skipping the resource would hide that its data in the mirror is no longer updated.
+  // Skipping the resource would hide the fact that its data in the mirror is no longer updated.
   if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
     return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
   // If the user named the resource, the API's error is more useful than a note that it was skipped.

@@ -183,7 +183,9 @@ test("if the key has lost the scope for orders, `verify` exits with code 8, and 
   const all = await brand.run("verify");
   expect([all.code, all.err]).toEqual([
     8,
-    expect.stringContaining("1 of 2 resources failed: orders was read before, but is now refused: "),
+    expect.stringContaining(
+      "1 of 2 resources failed: orders was read before, but access to it is now denied: ",
+    ),
   ]);
   expect((await brand.run("verify orders")).code).toBe(5);
 });

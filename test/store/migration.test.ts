@@ -186,8 +186,8 @@ test("a migration keeps user-defined indexes, triggers and views, and reports an
   const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
   (await openMirror(path, { reporter })).db.close();
   expect(warnings).toEqual([
-    "the view `roster_removed` was dropped, because the mirror now has a table with that name: CREATE VIEW roster_removed AS SELECT * FROM roster",
-    "the table `content_removed` was renamed to `content_removed_renamed`, because the mirror now has a table with that name",
+    "the view `roster_removed` was dropped, because brandapi now uses its name for a table: CREATE VIEW roster_removed AS SELECT * FROM roster",
+    "the table `content_removed` was renamed to `content_removed_renamed`, because brandapi now uses the old name for a table of its own",
     "the index `old_index` that was added to `orders` is no longer valid and was dropped (no such column: removed_at): CREATE INDEX old_index ON orders (removed_at)",
     "the trigger `old_trigger` that was added to `orders` is no longer valid and was dropped (no such column: new.removed_at): CREATE TRIGGER old_trigger AFTER INSERT ON orders WHEN new.removed_at IS NULL BEGIN SELECT 1; END",
     "the view `old_view` no longer works: no such column: removed_at",

@@ -18,7 +18,7 @@ test("a command's error uses a single sentence for all resources that lost acces
   expect(fail).toThrow(
     expect.objectContaining({
       message:
-        "4 of 5 resources failed: roster, content were read before, but are now refused: The plan has ended. orders is incomplete. opportunities: Not JSON.",
+        "4 of 5 resources failed: roster, content were read before, but access to them is now denied: The plan has ended. orders is incomplete. opportunities: Not JSON.",
       hint: `check the plan; accept the removals; ${retryHint}`,
     }),
   );

@@ -6,7 +6,7 @@ import { day, fileAt, hour, noon, orderAt, ordersBefore } from "../support/recor
 const orders = ordersBefore(noon - hour, 100, 12 * hour);
 const ahead = [3, 5, 9].map((hours) => orderAt(`ahead${hours}`, noon + hours * hour));
 const message =
-  "3 records are dated in the future (newest: 2026-11-21 21:00) and will be read once those dates arrive";
+  "3 records have dates in the future (newest: 2026-11-21 21:00) and will be read once those dates arrive";
 
 describe("orders dated in the future", () => {
   test("sync and verify report the number of orders dated in the future, and exit with code 0", async () => {
@@ -35,7 +35,7 @@ describe("orders dated in the future", () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(4 * hour);
-    expect((await brand.run("sync orders")).err).toContain("2 records are dated in the future");
+    expect((await brand.run("sync orders")).err).toContain("2 records have dates in the future");
     expect(brand.mirrored()).toContain("ahead3");
     brand.pass(day);
     expect((await brand.run("sync orders")).err).not.toContain("future");
@@ -74,6 +74,6 @@ test("verify subtracts orders dated in the future only from the unread order cou
 
 test("sync and verify exit with code 0 if a library file is dated in the future", async () => {
   const brand = makeBrand({ content: [fileAt("ahead", noon + hour), fileAt("one", noon - hour)] });
-  expect((await brand.run("sync content")).err).toContain("1 record is dated in the future");
+  expect((await brand.run("sync content")).err).toContain("1 record has a date in the future");
   expect((await brand.run("verify content")).code).toBe(0);
 });

@@ -142,7 +142,7 @@ describe("denied access", () => {
       brand.setKey(loss);
       const quiet = await brand.run("sync --quiet");
       expect(quiet.code).toBe(8);
-      expect(quiet.err).toMatch(/read before, but (?:is|are) now refused: /);
+      expect(quiet.err).toMatch(/read before, but access to (?:it|them) is now denied: /);
       for (const name of ofAnalytics) expect(quiet.err).toMatch(new RegExp(`[ /]${name}\\b`));
       expect(quiet.err).toContain(reason);
       expect(quiet.err).not.toContain("run the same command again");
