@@ -129,7 +129,7 @@ describe("orders with an unreadable date", () => {
     },
   );
 
-  test("for an unreadable date that contains a semicolon, verify and status report that the API must correct the date", async () => {
+  test("for an unreadable date that contains a semicolon, verify and status report that the date must be corrected in the API", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
