@@ -58,12 +58,12 @@ test.each([
   ],
   ["o.IS_REFUNDED IN ('TRUE')", "compare the column with `1`"],
   ["'true' <> on_roster", "compare the column with `1`"],
-])("a comparison of a boolean with text causes a warning: %s", (condition, text) => {
+])("a comparison of a boolean with a string causes a warning: %s", (condition, text) => {
   expect(findWrongComparisons(condition)).toEqual([expect.stringContaining(text)]);
 });
 
 test.each(["is_cancelled = false", "status = 'true'", "iif(is_cancelled, 'true', 'false') = 'true'"])(
-  "a correct comparison of a boolean or a text causes no warning: %s",
+  "a correct comparison of a boolean or a string causes no warning: %s",
   (condition) => {
     expect(findWrongComparisons(condition)).toEqual([]);
   },

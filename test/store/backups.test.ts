@@ -93,7 +93,7 @@ const failure = (code: string) => Object.assign(new Error("reason"), { code });
 test.each([
   [
     "SQLITE_CORRUPT_INDEX",
-    "says that the mirror cannot be copied",
+    "states that the mirror cannot be copied",
     MirrorUnusable,
     /mirror cannot be copied \(reason\): from.sqlite/,
   ],

@@ -75,7 +75,7 @@ test.each<
     { returned: [1, 2, 3, 9], missing: [] },
   ],
   [
-    "if a read returns records for wrong dates, its range is a faulty range, in which no record is marked as missing",
+    "if a read returns records for wrong dates, its range is stored as faulty, and no record in the range is marked as missing",
     unread,
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {

@@ -121,7 +121,7 @@ test.each([
     one("orders_removed", { changed: 1 }),
   ],
   [
-    "removed records in the table of current ones",
+    "removed records in the table for current records",
     "INSERT INTO orders (id, synced_at, record_id) SELECT id, synced_at, record_id FROM orders_removed; DELETE FROM orders_removed",
     [...one("orders", { extra: 1 }), ...one("orders_removed", { missing: 1 })],
   ],
@@ -196,7 +196,7 @@ test.each([
     one("analytics_hosts", { changed: 1 }),
   ],
   [
-    "a row in a table that was never filled",
+    "a row in a table that should be empty",
     "INSERT INTO roster (host_id, synced_at) VALUES ('x', '')",
     one("roster", { extra: 1 }),
   ],

@@ -62,7 +62,7 @@ const lists: [
   expected: { readings: number; records: number; isComplete: boolean; repeated?: string[] },
 ][] = [
   [
-    "once if the first read returns as many records as the API counts",
+    "once if the record count of the first read equals the count that the API reports",
     [
       [
         [4, "a", "b"],
@@ -120,7 +120,7 @@ const lists: [
     { readings: 3, records: 3, isComplete: false },
   ],
   [
-    "at most three times if it has more records than the API counts",
+    "at most three times if it has more records than the API reports",
     [[[2, "a", "b", "c"]], [[2, "b", "a", "c"]]],
     { readings: 3, records: 3, isComplete: false },
   ],
