@@ -45,7 +45,7 @@ export function withFaultySlice({ coverage, faultySlices }: SyncedDates, added: 
   return { coverage: withoutRange(coverage, added), faultySlices: slices };
 }
 
-/** Merges adjacent ranges that the same run has read. A merged range keeps the earlier read time. */
+/** Merges adjacent ranges that were read by the same run. A merged range keeps the earlier read time. */
 function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   return sorted.reduce<CoveredRange[]>((merged, range) => {
     const last = merged.at(-1);

@@ -47,7 +47,8 @@ export class TableColumns {
 
   /**
    * Adds a column for each scalar value that has none. Request parameters already have columns.
-   * @param issues receives columns whose name differs from the field's name, and fields without a column
+   * @param issues receives an issue for each new column whose name differs from the field's, and for each field without
+   * a column
    * @returns true if a column was added
    */
   discover(item: JsonObject, parameters: JsonObject, issues: SchemaIssue[]): boolean {
@@ -109,8 +110,8 @@ function isParameter(
 }
 
 /**
- * True if a value would make a discovered column contain both booleans and other values for the first time. A 1 in such
- * a column can mean `true` or the number.
+ * True if the value is the first that mixes booleans with other types in a discovered column. In such a column, a 1 can
+ * mean either `true` or the number.
  */
 function isMixture({ isDiscovered, type }: ShapeColumn, value: Scalar): boolean {
   return isDiscovered === true && type !== mixedType && (type === "boolean") !== (typeof value === "boolean");

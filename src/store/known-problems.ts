@@ -43,13 +43,13 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * What all problems found by a `verify` run have in common.
- * - unrepairable: They must be fixed in the API. An unreadable date is one such problem.
- * - unread_only: They are records whose dates have not been read.
+ * A finding of a `verify` run, stored if it is true of all problems in that run.
+ * - unrepairable: The problem, such as an unreadable date, must be fixed in the API.
+ * - unread_only: The problem is that records have dates that have not been read.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 
-/** Stores the `run_id` of the `verify` run to which a finding applies. Pass null to clear it. */
+/** Stores a finding and the `run_id` of its `verify` run. If `runId` is null, deletes the finding instead. */
 export function saveVerifyFinding(
   mirror: Mirror,
   finding: VerifyFinding,

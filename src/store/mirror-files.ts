@@ -76,7 +76,7 @@ export function checkNotReplaced({ fileId, path }: { fileId: string | null; path
   const [what, hint] =
     now === null
       ? ["moved or removed", "put it back, or run the same command again to create a new mirror"]
-      : ["replaced by another file", "run the same command again; the current file was not changed"];
+      : ["replaced by another file", "the new file was not changed; run the same command again"];
   throw new MirrorUnusable(`The mirror was ${what} during this run: ${path}.`, { hint });
 }
 

@@ -58,7 +58,7 @@ export async function lockMirror(
 async function openLockFile(path: string): Promise<Database> {
   const Sqlite = await loadSqlite();
   try {
-    // Wait briefly, because other processes take the lock for a moment to test it.
+    // Wait briefly, because another process may have taken the lock only to test it.
     return new Sqlite(path, { timeout: 100 });
   } catch (error) {
     throw createLockFileError(path, error);

@@ -80,7 +80,7 @@ export async function openMirror(path: string, options: OpenOptions = {}): Promi
     mirror.db.pragma(`busy_timeout = ${openingBusyMs}`);
     // Records take up about a kilobyte each, so pages larger than SQLite's default waste less space.
     mirror.db.pragma("page_size = 16384");
-    // Larger pages do not make SQLite cache fewer of them, so set the cache size in KiB (a negative number).
+    // A negative cache size is in KiB. A positive one is a number of pages, so larger pages would take up more memory.
     mirror.db.pragma("cache_size = -16000");
     mirror.db.pragma("journal_mode = WAL");
     mirror.db.pragma("synchronous = NORMAL");
@@ -162,8 +162,8 @@ interface MigrationOptions {
    */
   isCopy?: boolean;
   /**
-   * False if this command has not locked the mirror. It must then not migrate the mirror during a run of an older
-   * version, because the migration would change tables that the run is writing to.
+   * False if this command has not locked the mirror. In that case, it must not migrate the mirror while an older
+   * version is syncing, because the migration would change tables that the sync is writing to.
    */
   isLocked?: boolean;
   /**

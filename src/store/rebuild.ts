@@ -107,7 +107,9 @@ function hasUpToDateColumns(mirror: Mirror, resource: Resource): boolean {
   return loadInfo(mirror, `shape:${resource.table}`) === fingerprint(resource);
 }
 
-/** Increment this number when the derivation of rows or discovered columns changes, so that all tables are rebuilt. */
+/**
+ * Increment this number when the code that derives rows or discovered columns changes, so that all tables are rebuilt.
+ */
 const rowRules = 6;
 
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */

@@ -99,9 +99,9 @@ export class RecordWriter {
   }
 
   /**
-   * Writes the records in a response. Skips copies: records that occurred earlier in the response, or whose date is
-   * older than the mirrored record's.
-   * @throws UnexpectedResponse if an ID is missing or inexact
+   * Writes the records in a response. Skips copies: records that have already appeared in the response, or whose date
+   * is older than the mirrored record's.
+   * @throws UnexpectedResponse if an ID is missing or is a number that JavaScript cannot represent exactly
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {
     const { keyPrefix = "", position = 0, requestedAt, ...rest } = options;

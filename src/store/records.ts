@@ -319,7 +319,7 @@ export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
 
 /**
  * Returns the IDs of all current details, grouped by the API ID of the record they belong to.
- * @param parentField the request parameter with that ID
+ * @param parentField the request parameter that contains this ID
  */
 export function loadDetailIds(
   mirror: Mirror,

@@ -215,7 +215,7 @@ export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunR
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
-/** Returns the last sync that compared counts after all planned reads, even if it ended as incomplete. */
+/** Returns the last sync that compared counts after all planned reads, even if the run was incomplete. */
 export function findLastFinishedRun(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, finishedRunSql);
 }

@@ -136,7 +136,7 @@ export function describeUnexpectedValues(mirror: Mirror, resourceName: string): 
   return `${resourceName}: unexpected types in ${records}: ${parts.join(", ")}; JSON exports contain the original values`;
 }
 
-/** Describes the unexpected values in a column, such as `3 text values in orders.total_amount (null in the column)`. */
+/** Describes a column's unexpected values. Example: `3 text values in orders.total_amount (null in the column)`. */
 export function describeUnexpectedColumn({ table, column, found, records }: UnexpectedColumn): string {
   const place = `${table}.${column}`;
   if (found === numberAsText)

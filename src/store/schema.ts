@@ -223,15 +223,15 @@ export function checkIsMirror({ db, path }: Mirror): void {
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // A file with an application ID has all its tables, because the tables, the version and the ID are written in one
-  // transaction.
+  // A file with this application ID contains all system tables, because the tables, the version and the ID are written in
+  // one transaction.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {
       hint: "choose another mirror with `--db`, or another backup with `--restore`",
     });
   if (version > migrations.length)
     throw new MirrorUnusable(`The mirror was written by a newer version of brandapi: ${path}.`, {
-      hint: "use the newer version, or update this one: run `git pull && npm ci` in a checkout, or `npm install -g` with the newer package; the file was not changed",
+      hint: "the file was not changed; use the newer version, or update this one with `git pull && npm ci` (in a checkout) or `npm install -g` (with the newer package)",
     });
 }
 

@@ -11,14 +11,14 @@ import {
 export interface RangeReading {
   runId: number;
   range: TimeRange;
-  /** The dates whose mirrored records a complete read must return, if they differ from `range`. */
+  /** The dates for which a complete read must return all mirrored records, if they differ from `range`. */
   expected?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records in the range. */
   isComplete: boolean;
   /** The IDs of the returned records, except faulty ones. */
   ids: readonly number[];
-  /** The range that contains the records that were added or changed, if there are any. */
+  /** The range that contains the added and changed records, if there are any. */
   changed?: TimeRange | null;
   faulty?: FaultyRecords | null;
 }

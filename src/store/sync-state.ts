@@ -32,7 +32,10 @@ interface StateRow {
   ignored_filters: string;
 }
 
-/** A resource's sync state, which is stored between runs: the dates read, the missing records and some options. */
+/**
+ * A resource's sync state, which is stored between runs. It includes the dates read, the missing records, the daily
+ * totals and some options of the last run.
+ */
 export class SyncState {
   readonly missing: MissingRecords;
   readonly storedTotals: StoredTotals;
@@ -267,7 +270,7 @@ class MissingRecords {
 
   count(range: TimeRange, statusBit: number): number {
     const { sql, values } = whereCurrent(this.resourceName, range);
-    // NOT INDEXED makes SQLite start from the few missing records, not from the range's records, which may be a million.
+    // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million records.
     const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (flags & ?) = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resourceName) ?? 0;

@@ -9,9 +9,9 @@ import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 const maxLookups = 10;
 
 /**
- * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID,
- * either with a newer date or from earlier in the same response. If the API no longer lists the record for the mirrored
- * date, it has moved. Otherwise, the API lists its ID twice.
+ * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID
+ * that has a newer date or comes from earlier in the same response. If the API no longer lists the record for the
+ * mirrored date, it has moved. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function settleCopies(
@@ -76,7 +76,7 @@ function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, req
   state.missing.delete([id]);
 }
 
-/** Keeps the newer record, and marks the copy's second as faulty, because the API lists the ID for both dates. */
+/** Keeps the newer record, and marks the second of the copy's date as faulty, because the API lists the ID twice. */
 function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);

@@ -33,7 +33,7 @@ export async function requestDailyTotals(session: DatedSession): Promise<DailyTo
   }
 }
 
-/** @throws UnexpectedResponse if a day's object has no count, because the day would otherwise look idle */
+/** @throws UnexpectedResponse if a day's object has no count, because the day would otherwise be treated as idle */
 function parseTotals(raw: Json, { amountFields, countField, path }: TotalsSource): DayTotals {
   const count = Number(valueAt(raw, [countField]));
   if (Number.isNaN(count))

@@ -93,7 +93,7 @@ export function countPending(session: DetailsSession): number {
 async function mergeDetails(run: DetailsRun, path: (id: string) => string): Promise<IncompleteReason[]> {
   const request = async (parent: DetailsParent) => await requestDetails(run, parent, path(parent.apiId));
   const notFound = await requestEach(run, findDueParents(run), request);
-  const text = `the API lists ${pluralize(notFound, "record")}, but returned 404 for the details`;
+  const text = `the API returned 404 for the details of ${pluralize(notFound, "listed record")}`;
   return notFound > 0 ? [{ text }] : [];
 }
 

@@ -52,7 +52,7 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   if (failures.length === 0 && succeeded > 0) return;
   const [first] = failures;
   if (!first)
-    throw new Forbidden("The key and the plan allow access to none of these resources.", {
+    throw new Forbidden("The key and the plan do not allow access to any of these resources.", {
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
   if (succeeded === 0) throw first.error;
@@ -69,7 +69,10 @@ export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults
   });
 }
 
-/** Describes each failure in one sentence. Resources that lost access for the same reason share a sentence. */
+/**
+ * Describes each failure in one sentence. If access to several resources was lost for the same reason, one sentence
+ * describes them all.
+ */
 function describeFailures(failures: readonly Failure[]): string[] {
   const groups = new Map<string, [Failure, ...Failure[]]>();
   for (const failure of failures) {

@@ -14,7 +14,7 @@ import {
 import { hourMs, minTimestampMs } from "../util/timestamps.js";
 import type { DatedSession, RequestedDates, SyncOptions } from "./session.js";
 
-/** The time, in milliseconds, during which a run may use an interrupted run's data instead of re-reading it. */
+/** The maximum age, in milliseconds, of an interrupted run's data. Older data is re-read. */
 export const resumableMs = hourMs;
 
 export interface PlanState {
@@ -41,7 +41,7 @@ interface DatedPlan {
   /** The oldest date to read or, if there is nothing to read, the floor. */
   since: number;
   floor: number;
-  /** The ranges between the floor and the newest date read that will still be unread after this run. */
+  /** The unread ranges that this run will leave between the floor and the newest date read. */
   gaps: TimeRange[];
   /** True if the run continues where an interrupted run stopped. */
   isResumed: boolean;

@@ -64,7 +64,7 @@ export async function readRange(
   return reached;
 }
 
-/** Reads each range until the budget is used up. */
+/** Reads the ranges in the given order until the budget is used up. */
 export async function readRanges(
   run: DatedRun,
   ranges: readonly TimeRange[],
@@ -140,8 +140,8 @@ async function requestNewest(
 }
 
 /**
- * Checks the records' IDs before the records are stored in one transaction with earlier pages, because an error would
- * also roll back those pages.
+ * Checks the IDs of records that have not been stored yet. Pages are stored several at a time in one transaction, so an
+ * invalid ID would also roll back earlier pages.
  * @throws UnexpectedResponse if a record has no valid ID
  */
 function checkIds(resource: Resource, records: readonly Json[]): void {

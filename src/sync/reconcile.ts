@@ -125,8 +125,7 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records that were added since the last comparison could explain the difference. In that case, the new counts differ
-  // as well.
+  // The difference may be due to records that were added after the counts were compared. If so, the new counts differ.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
@@ -160,7 +159,7 @@ function stopIgnoringCorrectFilters({ mirror, state }: DatedRun, counts: readonl
 
 /**
  * Re-reads the parts of a range whose counts differ, newest first, within the budget. If the API's status filter turns
- * out to be wrong (A7), it is ignored until its counts agree.
+ * out to be wrong (A7), it is ignored until its counts agree with the mirror.
  */
 async function readDifferingCount(run: DatedRun, comparison: CountComparison, budget: Budget): Promise<void> {
   const { mirror, state } = run;
@@ -184,7 +183,7 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
 /** True if the range can be read with at most two requests, so splitting it would save nothing. */
 function isCheapToRead(state: SyncState, comparison: CountComparison): boolean {
   const mirrored = state.count(comparison);
-  // A read returns all records in the range, not only those that match the filter, so the filter's count is too low.
+  // A status filter's count is too low, because a read returns all records in the range, whatever their status.
   const records = comparison.filter === noFilter ? Math.max(mirrored, comparison.apiCount) : mirrored;
   return countPages(records) <= 2;
 }

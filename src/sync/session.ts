@@ -124,7 +124,7 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** The slices whose lists have not settled (A9). Maps their dates to a description of the problem. */
+  /** Maps the dates of slices whose lists have not settled (A9) to a description of the problem. */
   unsettledSlices: Map<string, string>;
 }
 

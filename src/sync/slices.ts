@@ -91,7 +91,7 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
   };
 }
 
-/** Describes the fault in the newest faulty slice and the number of faulty records. Returns null if there are none. */
+/** Describes the newest fault, and gives the number of faulty records. Returns null if there are none. */
 export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
   const newest = state.faultySlices().at(-1);
   const undated = countUndated(mirror, resource.name);

@@ -31,7 +31,7 @@ import {
   startRun,
 } from "./session.js";
 
-/** The code that reads the resources that use one strategy. */
+/** The functions that implement one strategy. */
 interface Engine<How extends Strategy> {
   read: (run: SyncRun<How>) => Promise<SyncResult>;
   /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */

@@ -167,7 +167,7 @@ describe("details of campaigns", () => {
   });
 
   test.each([
-    ["a 404", { status: 404 }, 8, 4, "returned 404 for the details"],
+    ["a 404", { status: 404 }, 8, 4, "returned 404 for the details of 1 listed record"],
     [
       "a different campaign",
       { body: '{"success":true,"data":{"id":"else"}}' },
