@@ -4,8 +4,8 @@ import { build } from "rolldown";
 
 /**
  * Bundles the program into a few files, because loading many small files is slow. One bundle contains everything that
- * every start needs, and each module that a command loads later is in a separate bundle. Installed packages are not
- * bundled. This script uses rolldown's API because the rolldown command prints one line per file.
+ * is needed at every start, and each module that a command loads later is in a separate bundle. Installed packages are
+ * not bundled. This script uses rolldown's API because the rolldown command prints one line per file.
  */
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const dist = fileURLToPath(new URL("../dist", import.meta.url));

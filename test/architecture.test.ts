@@ -146,7 +146,7 @@ test("each name exported in src is declared in only one file", () => {
   expect(findDuplicateNames()).toEqual([]);
 });
 
-/** Names in comments and pages that belong to other programs. */
+/** Identifiers from other programs that comments and pages in `src` mention. */
 const foreignNames = ["ProgramArguments", "StartCalendarInterval", "deltaLake"];
 
 const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;

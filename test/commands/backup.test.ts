@@ -59,7 +59,7 @@ function read(path: string, sql: string): unknown {
   return value;
 }
 
-test("backup waits while another program writes to the mirror, even for more than a second", async () => {
+test("backup waits for another program to finish writing to the mirror, even if that takes more than a second", async () => {
   const brand = await mirrored();
   const hold = `const { workerData, parentPort } = require("node:worker_threads");
     const db = new (require(${JSON.stringify(sqlitePath)}))(workerData);
@@ -115,7 +115,7 @@ test("backup --keep N keeps the newest N backups, and never removes other files"
   );
 });
 
-test("backup keeps 7 copies by default, keeps all copies with --keep 0, and never deletes a damaged copy", async () => {
+test("backup keeps 7 intact copies by default, all copies with --keep 0, and every damaged copy", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const folder = dirname(path);
@@ -229,7 +229,7 @@ test("backup --restore keeps the replaced mirror, and the next sync continues fr
   expect(brand.mirrored("orders")).toHaveLength(51);
 });
 
-test("backup reports that the copy is complete if a signal arrives after the last step", async () => {
+test("if a signal arrives after the last step, backup reports that the copy is complete", async () => {
   const brand = await mirrored();
   const deps = {
     ...testDeps({ home: brand.home, env: brand.env, clock: brand.clock }),
@@ -414,7 +414,7 @@ test("backup --restore keeps the redaction rules of a mirror whose table of runs
   ]);
 });
 
-test("forget and backup --restore warn about a user-defined index that the rewritten rows violate", async () => {
+test("forget and backup --restore warn about a user-defined unique index that the rewritten rows would violate", async () => {
   const brand = await mirrored(3);
   const db = new Sqlite(brand.db);
   db.exec("DELETE FROM orders WHERE id <> 'o1'; CREATE UNIQUE INDEX mine ON orders (currency)").close();
@@ -425,7 +425,7 @@ test("forget and backup --restore warn about a user-defined index that the rewri
   }
 });
 
-test("backup --restore rejects a backup whose brand differs from the mirror's or, if there is no mirror, from the profile's", async () => {
+test("without a mirror, backup --restore rejects a backup that does not belong to the profile's brand", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const profile = { db: brand.db, brandId: "b2", brandName: "Basalt" };
@@ -589,7 +589,7 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // The first time that SQLite turns off WAL mode in the copy is during the check of the copy.
+  // SQLite first turns off WAL mode in the copy while the copy is being checked.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });
@@ -648,7 +648,7 @@ test("doctor warns if there has been no backup for two weeks", async () => {
   expect(await check()).toBe("ok");
 });
 
-test("backup copies a read-only mirror, and reports that the mirror does not record the backup", async () => {
+test("backup copies a read-only mirror, and reports that it could not record the backup in the mirror", async () => {
   const brand = await mirrored();
   const folder = join(brand.home, "copies");
   mkdirSync(folder);

@@ -45,7 +45,7 @@ record  what     was    is now  key
   );
 });
 
-test("in a narrow terminal, brandapi changes omits an order's ID unless the order has no number", async () => {
+test("in a narrow terminal, brandapi changes shows an order's ID only if the order has no number", async () => {
   const mirror = await makeMirror();
   for (const [day, currency] of ["EUR", "USD"].entries())
     writeRead(mirror, "orders", [anOrder(1, { currency }), anOrder(2, { currency, order_number: null })], {
@@ -118,7 +118,7 @@ test("brandapi changes RESOURCE --since TIME --limit N lists the newest N change
   expect(cut.err).toContain("newest 1 of 4 changes");
 });
 
-test("brandapi changes --run lists only the changes that the given run found, even if that run is the newest", async () => {
+test("brandapi changes --run RUN lists only the changes that RUN found, even if RUN is the newest run", async () => {
   const path = await mirrorWithChanges();
   const run = async (id: number) => {
     const { code, out } = await brandapi(["changes", "--run", String(id), "--csv", "--db", path], { clock });

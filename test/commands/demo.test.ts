@@ -62,7 +62,7 @@ describe("demo run twice in the same folder", () => {
     expect(first.out).not.toMatch(/^'\d/m);
   });
 
-  test("demo syncs a simulated brand twice, three weeks apart, writes its files and opens the report", () => {
+  test("demo syncs a simulated brand twice, three weeks apart, exports files and opens the report", () => {
     const times = "SELECT DISTINCT started_at FROM sync_runs ORDER BY 1";
     expect(select(times)).toEqual(["2026-10-31T12:00:00.000Z", "2026-11-21T12:00:00.000Z"]);
     for (const name of files) expect(existsSync(file(name)), name).toBe(true);
@@ -73,7 +73,7 @@ describe("demo run twice in the same folder", () => {
     expect([printed > seconds / 5, printed < seconds + 1]).toEqual([true, true]);
   });
 
-  test("demo --quiet prints only warnings, writes all of its files, and replaces an earlier demo with a different seed", async () => {
+  test("demo --quiet replaces an earlier demo that used a different seed, and prints only warnings", async () => {
     writeFileSync(file("notes.txt"), "mine");
     for (const name of files) rmSync(file(name));
     const brandId = () => select("SELECT value FROM mirror_info WHERE name = 'brand_id'");

@@ -44,14 +44,8 @@ const twelve = [..."abcdefghijkl"];
 test.each([
   [8, "some files fail", ["a", "b", "c"], ["a", "b"], "2 of 3 files were not downloaded."],
   [8, "the only file fails", ["a"], ["a"], "1 of 1 file was not downloaded."],
-  [
-    8,
-    "the file server is down after the first file",
-    twelve,
-    twelve.slice(1),
-    "11 of 12 files were not downl",
-  ],
-  [6, "the file server is down", twelve, twelve, "12 of 12 files were not downloaded."],
+  [8, "the file host is down after the first file", twelve, twelve.slice(1), "11 of 12 files were not downl"],
+  [6, "the file host is down", twelve, twelve, "12 of 12 files were not downloaded."],
 ])("download exits with code %i if %s", async (code, _, ids, failing, text) => {
   const brand = await brandWith(...ids);
   failFileRequests(brand, (id) => (failing.includes(id) ? "reset" : undefined));

@@ -82,7 +82,7 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
   expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
 });
 
-test("export --until filters any single table that has dates, but filters only event tables if several tables are exported", async () => {
+test("export --until filters any table with dates, but in an export of several tables only the event tables", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
   writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);
@@ -106,7 +106,7 @@ test("export --until filters any single table that has dates, but filters only e
   });
 });
 
-test("a subquery in export --where reads the data as of --as-of, and export warns if no sync of the subquery's table has completed", async () => {
+test("export --where runs a subquery on the data as of --as-of, and warns if no sync of the subquery's table has completed", async () => {
   const mirror = await makeMirror();
   const host = { id: "host-1" };
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);
@@ -165,7 +165,7 @@ test("export exports a table once, even if it is named twice", async () => {
   expect(run).toMatchObject({ code: 0, out: "id\norder-0\n" });
 });
 
-test("export --where warns about a date without quotes and about a table that has never been synced", async () => {
+test("export --where warns about an unquoted date and about a table that has never been synced", async () => {
   const where = "order_date > 2026-10-01 OR id IN (SELECT host_id FROM roster)";
   const db = await mirrorOfOrders(1);
   const run = (condition: string, ...flags: string[]) =>
@@ -202,7 +202,7 @@ test("export suggests commas if a column name is passed as a second table", asyn
   expect([code, err]).toEqual([2, expect.stringContaining("`--columns id,total_amount`")]);
 });
 
-test("export suggests `id` for the column `order_id`, `order_date` for `date`, and commas instead of spaces", async () => {
+test("if --columns is invalid, export suggests `id` for `order_id`, `order_date` for `date`, and commas instead of spaces", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

@@ -79,7 +79,7 @@ test("sync refuses to create a profile's mirror from another brand's data", asyn
   expect((await brand.run("sync roster")).code).toBe(0);
 });
 
-test("login rejects a different brand's key if the profile or its mirror already belongs to a brand, and keeps the stored key", async () => {
+test("login keeps the stored key and rejects a different brand's key if the profile already belongs to a brand", async () => {
   const brand = brandWithoutSettings();
   const other = otherBrand(brand);
   const login = async (key: string, flags = "") =>
@@ -489,7 +489,7 @@ test("whoami exits with code 4 for an expired key, and with code 5 for a blocked
   expect((await whoami(brand, brand.secretOf("ip-blocked"))).code).toBe(5);
 });
 
-test("whoami warns about a wrong clock and notes a misspelled environment variable", async () => {
+test("whoami reports a wrong clock and a misspelled environment variable", async () => {
   const brand = makeBrand();
   const whoamiAt = async (skew: number) =>
     await brand.run("whoami", {

@@ -211,7 +211,7 @@ test("the error from query -f names the path if the path is a folder or a binary
   expect(binary).toMatchObject({ code: 2, err: expect.stringContaining(`Not a text file: ${path}`) });
 });
 
-test("query -o writes either a complete file in the format that its extension selects, or no file", async () => {
+test("query -o chooses the format by the file extension, and keeps the existing file if the query fails", async () => {
   const path = await mirrorOfOrders(700);
   const home = makeHome();
   const sql = "SELECT id, total_amount AS total, is_cancelled FROM orders ORDER BY id";

@@ -130,7 +130,7 @@ test("forget removes a host's names from the mirror's files and exports, keeps t
   expect((await brand.run("status")).out).toContain("Forgotten: 1 host");
 });
 
-test("doctor reports a forgotten host's data that another program has stored again", async () => {
+test("doctor reports a failed check if another program has stored a forgotten host's data again", async () => {
   const brand = await brandWithHost();
   await brand.run(`forget --host ${brand.hostId} --yes`);
   const mirror = await openMirror(brand.db);

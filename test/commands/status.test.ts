@@ -159,7 +159,7 @@ test("if the first sync was stopped, status does not report that older records h
   expect(out).not.toContain("never been requested");
 });
 
-test("status --max-age without names lists resources that have never been synced as not checked", async () => {
+test("status --max-age without resource names notes that it does not check resources that have never been synced", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   mirror.db.close();
@@ -170,7 +170,7 @@ test("status --max-age without names lists resources that have never been synced
   );
 });
 
-test("status with names of resources checks only the named resources", async () => {
+test("status with resource names checks only those resources", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   writeRead(mirror, "gifts", [], { at: "2026-10-01T02:00:00.000Z" });
@@ -242,7 +242,7 @@ test("status shows the findings of the last `verify` until a later sync replaces
   mirror.db.close();
 });
 
-test("the error from status --max-age names each reason for denied access once, the resources with old data, and the next command", async () => {
+test("the error from status --max-age lists each reason for denied access once, the resources with stale data, and the next command", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "roster", "content"])
     writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });

@@ -84,7 +84,7 @@ test("brandapi tables --json describes each table, but does not count the rows i
   expect(all.every(({ columns }) => columns.length > 0)).toBe(true);
 });
 
-test("on a narrow terminal, brandapi tables --all lists helper views, and tables NAME wraps the explanation", async () => {
+test("in a narrow terminal, brandapi tables lists helper views with --all, and wraps the explanation of a table", async () => {
   const run = async (...flags: string[]) =>
     await brandapi(["tables", ...flags, "--no-color", "--db", await mirrorOfTwo()], {
       tty: true,

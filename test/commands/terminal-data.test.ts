@@ -69,7 +69,7 @@ test("the program escapes control characters if its stdout is a terminal", async
   expect(out).toContain("\\u009b2J\\u007f\\u202efdp.exe");
 });
 
-test("an export to a file is unescaped even if stdout is a terminal", async () => {
+test("export writes control characters to a file unchanged even if stdout is a terminal", async () => {
   const home = makeHome();
   const command = ["export", "orders", "--csv", "--db", path];
   const piped = await brandapi(command);

@@ -34,7 +34,7 @@ test("verify fails if nothing has been synced yet", async () => {
   });
 });
 
-test("verify reports a named resource that has never been synced, and --repair reads it", async () => {
+test("verify reports a named resource that has never been synced, and verify --repair reads that resource", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync roster")).code).toBe(0);
   const { code, out, err } = await brand.run("verify orders roster --json");

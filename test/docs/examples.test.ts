@@ -60,7 +60,7 @@ test.each(sandboxLines)("the help example `%s` starts a server, which stops on S
   expect(code, err).toBe(130);
 });
 
-test("the examples in demo's help are the commands that the tests for demo run with fewer orders", () => {
+test("demo's help contains exactly three examples, which the tests for demo run with fewer orders", () => {
   const demoLines = examples.filter(({ command }) => command === "demo").map(({ line }) => line);
   expect(demoLines).toEqual([
     "brandapi demo",

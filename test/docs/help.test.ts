@@ -11,7 +11,7 @@ test.each(commands.map((command) => command.name()))(
   },
 );
 
-test("the check of --help detects a command that opens files or connections", async () => {
+test("the test for --help detects a command that opens files or connections", async () => {
   const { code, err } = await watched(["sync"], {
     BRANDAPI_BASE_URL: "http://127.0.0.1:9/api/brand/v1",
     BRANDAPI_KEY: "none",

@@ -41,7 +41,7 @@ function followTutorial(): string {
   return folder;
 }
 
-test("the code in the tutorial for a new resource compiles, and its commands print the documented output", async () => {
+test("the tutorial for adding a resource contains code that compiles and commands that print the documented output", async () => {
   const folder = followTutorial();
   const config = { extends: "./tsconfig.json", include: ["src", "test/sandbox"] };
   writeFileSync(join(folder, "tsconfig.tutorial.json"), JSON.stringify(config));

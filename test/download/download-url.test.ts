@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { downloadPath, parseFileUrl } from "../../src/download/download-file.js";
 
 const base = "https://platform.example/shop/api/brand/v1";
-test("downloadPath escapes a file's source and ID, and returns null if the source or the ID cannot be part of a URL", () => {
+test("downloadPath escapes a file's source and ID, or returns null if one of them cannot be part of a URL", () => {
   expect(downloadPath({ source: "upload", id: "7d5c1a52" })).toBe("/content/upload/7d5c1a52/download");
   expect(downloadPath({ source: "up/load", id: "../a?b#c" })).toBe(
     "/content/up%2Fload/..%2Fa%3Fb%23c/download",
@@ -44,7 +44,7 @@ test.each([
   expect(JSON.stringify(result)).not.toContain("s3cret");
 });
 
-test("a download URL is rejected if it has more than 16,384 characters", () => {
+test("a download URL is rejected if it is longer than 16,384 characters", () => {
   const urlOf = (length: number) => "https://files.example/".padEnd(length, "x");
   expect(parseFileUrl(urlOf(16_384), base)).toBeInstanceOf(URL);
   expect(parseFileUrl(urlOf(16_385), base)).toEqual({ problem: "is invalid" });

@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test("a partial file that is identified by its modification time is resumed by the next run", async () => {
+test("the next run resumes a partial file whose version is identified by a Last-Modified header", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   const validator = "Fri, 20 Nov 2026 10:00:00 GMT";
   leavePartial(half, { header: "last-modified", validator });
@@ -223,7 +223,7 @@ test.each<[string, string, Record<string, string>, string | undefined]>([
   expect(readFileSync(run.files[0]?.path ?? "", "utf8")).toBe("12345678");
 });
 
-test("if a run is killed between downloading the last byte and renaming the file, the next run needs no request for the file", async () => {
+test("if a run is killed between downloading the last byte and renaming the file, the next run completes the file without requesting it again", async () => {
   const { brand, leavePartial } = await brandWithDamagedFile();
   leavePartial(size);
   const again = await download(brand);
@@ -534,7 +534,7 @@ test.each([
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test("a file of unknown size is rejected once more than 16 GiB have been downloaded", async () => {
+test("the download of a file of unknown size fails once it exceeds 16 GiB", async () => {
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });
@@ -558,7 +558,7 @@ test("a file without a Content-Length is accepted if its size is unknown", async
   });
 });
 
-test("a compressed response is accepted although its Content-Length differs from the file's size", async () => {
+test("a compressed response is accepted even though its Content-Length differs from the file's size", async () => {
   const headers = { "content-length": "4", "content-encoding": "gzip" };
   expect(await transferFrom(respondWith(headers, "12345678"), { size: 8 })).toMatchObject({
     error: null,
@@ -595,7 +595,7 @@ test("the next download attempt waits for a Retry-After in seconds, but ignores 
   ]);
 });
 
-test("a file of unknown size is downloaded but never resumed", async () => {
+test("an interrupted download of a file of unknown size restarts from the first byte", async () => {
   const brand = await brandWithFiles({ a: { file_size_bytes: null } });
   const requests = failFileRequests(brand, (_, count) => (count === 1 ? "cut" : undefined));
   const run = await download(brand);
@@ -690,7 +690,7 @@ test.each([
 test.each([
   [401, 4],
   [503, 6],
-])("HTTP %i from the API makes the download fail with exit code %i", async (status, code) => {
+])("if the API responds with HTTP %i, the download fails with exit code %i", async (status, code) => {
   const brand = await brandWithFiles(Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`f${n}`, {}])));
   brand.before = ({ path }) => (path.endsWith("/download") ? { status } : undefined);
   const run = await download(brand, "--max-wait 1s");

@@ -42,7 +42,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("each file is downloaded completely and only once, regardless of its name, without sending the API key", async () => {
+test("each file is downloaded exactly once, whatever its name, and the API key is not sent to the file host", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );
@@ -90,7 +90,7 @@ test("four files are downloaded concurrently", async () => {
   expect(maximum).toBe(4);
 });
 
-test("a file is downloaded again, to the same path, only if it was deleted or damaged or its size in the library changed", async () => {
+test("a file is downloaded again only if it was deleted or damaged, or if its size in the library has changed", async () => {
   const brand = await brandWithFiles({ a: {}, b: {}, c: {}, d: {} });
   const { files } = await download(brand);
   rmSync(files[0]?.path ?? "");
@@ -209,7 +209,7 @@ test("symbolic links in the output folder are not followed, and existing folders
   for (const file of files) if (file.id !== "folder") expect(isComplete(file, 2_000)).toBe(true);
 });
 
-test("files are downloaded to ./brandapi-content by default, and the run prints a one-line summary", async () => {
+test("the summary of a download without --out names the default folder, ./brandapi-content", async () => {
   const brand = await brandWithFiles({ a: {}, b: {} });
   const run = await brand.run("download content");
   expect(run).toMatchObject({ code: 0, out: "" });

@@ -162,7 +162,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.skipIf(!hasPdftotext)(
-    "a table that is split across pages has at least three rows on each of them",
+    "a table that is split across pages has at least three rows on each page",
     async () => {
       await browser.open(fileOf("a busy brand"));
       const rows = await textsOf("#restated tbody tr");

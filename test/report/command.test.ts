@@ -146,7 +146,7 @@ test("`report` suggests a command if the mirror does not exist or has no orders"
   });
 });
 
-test("a report that covers several years escapes invalid currency codes", async () => {
+test("a report on several years escapes HTML in a currency code", async () => {
   const currency = `C<b>${"x".repeat(300)}`;
   const one = makeBrand({ orders: [orderAt("a", noon - day, { currency })] });
   await one.run("sync orders");

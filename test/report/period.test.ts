@@ -110,7 +110,7 @@ test("a report on a month contains no comparison if the mirror does not contain 
   expect(one.before).toBeNull();
 });
 
-test("a report on a partially read month is compared only through the last fully read day", () => {
+test("a report compares a partially read month only through its last fully read day", () => {
   const read = [
     { from: null, to: "2026-02-15T11:00:00.000Z" },
     { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },

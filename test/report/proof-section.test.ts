@@ -135,7 +135,7 @@ test("a sync that is still running does not make the report's orders unproven", 
   expect(loadProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("if some dates have never been read, the report describes only orders between the last gap and the end of the last proven run as proven", async () => {
+test("if some dates have never been read, the report marks as proven only the orders between the last gap and the end of the last proven run", async () => {
   const mirror = await makeMirror();
   expect(loadProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {

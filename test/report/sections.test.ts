@@ -153,7 +153,7 @@ test("every section of the report omits decimal places for currencies without a 
   expect(amounts.map(({ text }) => text)).toContain("\u221220");
 });
 
-test("the report's daily charts contain a zero for each day without orders, and the host table lists the eight hosts with the highest net amounts", async () => {
+test("the report's daily charts contain a zero for each day without orders, and its host table has at most eight rows, sorted by net amount", async () => {
   const mirror = await makeMirror();
   const hosts = Array.from({ length: 9 }, (_, n) => order(`h${n}`, "2026-11-02", 10 + n));
   read(mirror, "2026-12-15T00:00:00.000Z", [

@@ -17,7 +17,7 @@ import { dayMs, formatInstant, hourMs } from "../../src/util/timestamps.js";
  * documentation, and others violate it. The first value of each variant is the sandbox's behavior.
  */
 export const documentedBehavior = {
-  /** The maximum page size, even if `per_page` is larger. `pagination.per_page` contains the effective size. */
+  /** The maximum page size. If `per_page` is larger, `pagination.per_page` contains the maximum. */
   maxPerPage: 100,
   /**
    * The order of records with equal dates, and of lists without dates. `random` reorders some of them in each response.

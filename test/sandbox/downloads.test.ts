@@ -45,7 +45,7 @@ test("a file from the sandbox has the size stated in the file's record, and alwa
   expect(get(signed(), {}, { brands: [other, history] }).body.equals(body)).toBe(true);
 });
 
-test("a file without a recorded size or type has 10,000 bytes, and files from different sources can have the same ID", () => {
+test("a file without a recorded size is 10,000 bytes long, even if another source has a file with the same ID", () => {
   const id = "0ba4632f-2fc3-459d-ad30-789a1584477e";
   const bare = fileAt(id, noon, { file_size_bytes: null, mime_type: null });
   const content = [fileAt(id, noon, { source: "deliverable", file_size_bytes: 5 }), bare];

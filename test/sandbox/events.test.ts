@@ -40,7 +40,7 @@ test("an order can be refunded several times up to the full amount, and each ref
   expect(full).toMatchObject({ refund_amount: total, is_refunded: true, commission_amount: 0 });
 });
 
-test("sandbox events can cancel an order, which removes the commission, change the commission rate or remove the host", () => {
+test("sandbox events can cancel or withdraw an order, change the order's commission rate, or remove the order's host", () => {
   expect(changed(({ cancel }) => cancel(id))).toMatchObject({ is_cancelled: true, commission_amount: 0 });
   expect(changed(({ changeRate }) => changeRate(id, 50))).toMatchObject({ commission_rate: 50 });
   expect(changed(({ loseHost }) => loseHost(id))?.host).toBeNull();
@@ -98,7 +98,7 @@ test("a host's new commission rate applies to the roster and to new orders, and 
   expect(brand.orders.slice(6)).toEqual(history.orders);
 });
 
-test("sandbox events change and remove records in every list by record key, and a removal returns the removed records", () => {
+test("sandbox events can change or remove a record in any list, and `remove` returns the removed records", () => {
   const { brand, change, remove } = changing();
   for (const list of listNames) {
     const [first, second] = history[list];
@@ -121,7 +121,7 @@ test("sandbox events can add files, gifts and codes", () => {
   expect([brand.content.length, brand.gifts.length, brand.codes.length]).toEqual([401, 65, 48]);
 });
 
-test("sandbox events can add orders and files to a brand without hosts, products and campaigns", () => {
+test("sandbox events can add orders and files to a brand without hosts, products or campaigns", () => {
   const brand = emptyBrand();
   const { addContent, order } = createBrandEvents(brand, () => noon);
   for (let n = 0; n < 50; n += 1) {
@@ -132,7 +132,7 @@ test("sandbox events can add orders and files to a brand without hosts, products
   for (const { host, opportunity } of brand.content) expect([host, opportunity]).toEqual([null, null]);
 });
 
-test("sandbox events do not change earlier snapshots of the brand, and fail for an unknown ID", () => {
+test("sandbox events leave earlier copies of the brand unchanged, and fail for an unknown ID", () => {
   const { brand, refund, leave } = changing();
   const snapshot = { ...brand };
   refund(id);

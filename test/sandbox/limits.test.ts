@@ -17,7 +17,7 @@ function limited(rateLimit: number | null) {
   };
 }
 
-test("a key that exceeds its limit of requests in 60 seconds gets 429 with Retry-After", () => {
+test("a key that exceeds its request limit within 60 seconds gets 429 with Retry-After", () => {
   const { ask, pass } = limited(3);
   expect([ask(), ask()].map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["2", "1"]);
   pass(10_000);

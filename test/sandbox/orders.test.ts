@@ -138,7 +138,7 @@ test("sandbox options can add a record dated before the requested range or retur
   expect([reply.data.length, reply.pagination.total_items]).toEqual([3, 0]);
 });
 
-test("with the option for complete lists, the sandbox's /gifts, /codes and /surveys have no pages and accept no parameters", () => {
+test("a sandbox option makes /gifts, /codes and /surveys return complete lists and reject the `page` parameter", () => {
   const variants = { undocumentedLists: "complete" } as const;
   expect(JSON.parse(ask("/gifts", { variants }).text)).not.toHaveProperty("pagination");
   expect(ask("/gifts", { variants }).data).toHaveLength(64);

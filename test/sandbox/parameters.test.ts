@@ -171,7 +171,7 @@ test("filters for /content in the sandbox can be combined and are exact at their
   expect(found.length).toBeGreaterThan(0);
 });
 
-test("the sandbox lists opportunities newest first and without details, and the state filter is case-insensitive", () => {
+test("the sandbox lists opportunities newest first, without details, and filters them by status regardless of case", () => {
   const all = askAll("/opportunities");
   expect(new Set(all.map(({ status }) => status)).size).toBe(7);
   const dates = all.map(({ created_at }) => String(created_at));

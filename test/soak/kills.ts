@@ -99,7 +99,7 @@ export async function strikeProcesses(
 }
 
 async function finish(brand: SoakBrand, bin: string, db: string): Promise<string[]> {
-  // A run reads only seconds that have ended, so the newest order's second must have ended.
+  // A run reads only seconds that have ended, so wait for the end of the newest order's second.
   await sleep(1_000);
   for (const job of [
     ["sync", "orders"],

@@ -27,7 +27,7 @@ export interface SentRequest {
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
-  /** The number of orders to generate, along with records for all other lists. By default, the brand is empty. */
+  /** The number of orders to generate. Records for all other lists are also generated. By default, the brand is empty. */
   history?: number;
   /** The maximum number of people and the maximum length of each generated list except orders. */
   listLimit?: number;
@@ -226,7 +226,7 @@ class BrandWithApi {
       status: 0,
     };
     this.requests.push(request);
-    // Gives each response a different time.
+    // Ensures that each response has a different time.
     this.pass(10);
     const fault = this.before?.(request);
     options.signal?.throwIfAborted();

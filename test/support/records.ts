@@ -7,7 +7,7 @@ import type { UndocumentedRecord } from "../../src/sandbox/undocumented-endpoint
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-/** The time at which each test starts. */
+/** The default start time of a test's clock. */
 export const noon = Date.UTC(2026, 10, 21, 12);
 
 export const listNames = [
