@@ -186,7 +186,7 @@ async function printPlan(
 }
 
 function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan): string {
-  const steps = planned.flatMap(({ resource, steps }) =>
+  const stepLines = planned.flatMap(({ resource, steps }) =>
     steps.map((step) => {
       const count = `${pluralize(step.requests, "request")}${step.open ? " or more" : ""}`;
       return `${resource}: ${step.what} (${count})`;
@@ -194,7 +194,7 @@ function formatPlan({ minutes, requests, resources: planned, skipped }: SyncPlan
   );
   const time = minutes ? `, about ${pluralize(minutes, "minute")} at the rate limit` : "";
   const lines = [
-    ...steps,
+    ...stepLines,
     ...skipped.map(({ resource, why }) => `${resource}: skipped: ${why}`),
     `At least ${pluralize(requests, "request")} in total${time}. Nothing was written.`,
   ];

@@ -62,11 +62,11 @@ export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<b
   const sample = selectSample(state, days);
   // If the sample contains all of the days, re-reading them takes no more requests than comparing them.
   if (days.every((day) => isWithinOneOf(dayRange(day), sample))) return false;
-  return await isSampleUnchanged(run, sample);
+  return await confirmSampleUnchanged(run, sample);
 }
 
 /** True if the API and the mirror have the same records in the given ranges. Writes nothing. */
-export async function isSampleUnchanged(
+export async function confirmSampleUnchanged(
   run: ResourceRun<DatedStrategy>,
   sample: readonly TimeRange[],
 ): Promise<boolean> {

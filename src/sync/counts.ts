@@ -110,7 +110,7 @@ function findMedianSecond({ mirror, resource, state }: DatedSession, { from, to 
  * Splits a range whose counts differ, and returns the parts whose counts differ, newest first. Returns null if the
  * range cannot be split, or if its count is meaningless because the newest record's date is faulty.
  */
-export async function splitCount(
+export async function compareHalves(
   session: DatedSession,
   comparison: CountComparison,
 ): Promise<CountComparison[] | null> {

@@ -83,7 +83,8 @@ function findParents(session: DetailsSession): DetailsParent[] {
  */
 function findDueParents(run: DetailsRun): DetailsParent[] {
   const due = findParents(run).filter(({ isDue }) => isDue);
-  return due.sort((a, b) => ((a.detailedAt ?? "") < (b.detailedAt ?? "") ? -1 : 1));
+  const readAt = ({ detailedAt }: DetailsParent) => (detailedAt === null ? 0 : Date.parse(detailedAt));
+  return due.sort((a, b) => readAt(a) - readAt(b));
 }
 
 export function countPending(session: DetailsSession): number {

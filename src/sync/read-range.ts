@@ -87,7 +87,7 @@ async function* requestPages(
     const { page, count } = await requestNewest(run, { from, to: newest }, previous?.older.length);
     // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
     // records. If so, everything from the start of that page is read by page number.
-    if (previous && (await lacksRecords(run, previous, count))) {
+    if (previous && !(await confirmComplete(run, previous, count))) {
       yield { kind: "byPage", range: { from, to: previous.range.to } };
       return;
     }
@@ -149,15 +149,15 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
 }
 
 /**
- * Returns true if a page lacks some of the records in its range. This happens if the records were sorted only by chance
+ * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by chance
  * (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older records is
  * not as expected, requests the page again, because the records may have changed in the meantime.
  * @param olderCount the API's count of the records before the page's range
  */
-async function lacksRecords(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
-  if (olderCount === page.olderCount) return false;
+async function confirmComplete(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
+  if (olderCount === page.olderCount) return true;
   const reread = await requestNewest(run, page.range);
-  return reread.page.kind === "byPage" || reread.count > page.inRange.length;
+  return reread.page.kind === "complete" && reread.count <= page.inRange.length;
 }
 
 /** Stores the complete pages of a batch in one transaction. */

@@ -7,6 +7,7 @@ import {
   type CountComparison,
   compareCount,
   compareCovered,
+  compareHalves,
   compareUnread,
   countUnreachable,
   describeFuture,
@@ -14,7 +15,6 @@ import {
   findDifferingCounts,
   findFutureRecords,
   noFilter,
-  splitCount,
   sumCounts,
 } from "./counts.js";
 import { findChangedDays, groupDays } from "./daily-totals.js";
@@ -43,8 +43,7 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const compared = await readDifferences(run, ignoresAmounts);
   const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
-  const unsettled = [...run.unsettledSlices].map(([dates, problem]) => `${dates} ${problem}`);
-  const reasons = [...unsettled, ...newlyIgnored.map(describeIgnoredFilter)];
+  const reasons = [...run.unsettledSlices.values(), ...newlyIgnored.map(describeIgnoredFilter)];
   const agrees = compared.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } = agrees
     ? await findUnreachable(run, compared)
@@ -166,7 +165,7 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
   const { filter } = comparison;
   // If an earlier part has shown that the filter is wrong, the other parts need not be read.
   if (budget.remaining <= 0 || state.ignoredFilters().has(filter.name)) return;
-  const parts = isCheapToRead(state, comparison) ? null : await splitCount(run, comparison);
+  const parts = isCheapToRead(state, comparison) ? null : await compareHalves(run, comparison);
   if (parts) {
     for (const part of parts) await readDifferingCount(run, part, budget);
     return;

@@ -124,7 +124,7 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** Maps the dates of slices whose lists have not settled (A9) to a description of the problem. */
+  /** Descriptions of the slices whose lists have not settled (A9), keyed by the slice's start and end. */
   unsettledSlices: Map<string, string>;
 }
 

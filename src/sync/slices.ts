@@ -55,9 +55,10 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   const { fault, faulty, list, slice, valid } = reading;
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
-  const dates = describeRange(slice);
-  if (isComplete) run.unsettledSlices.delete(dates);
-  else if (list.repeated.length === 0) run.unsettledSlices.set(dates, describeIncompleteList(list));
+  const key = `${slice.from} ${slice.to}`;
+  if (isComplete) run.unsettledSlices.delete(key);
+  else if (list.repeated.length === 0)
+    run.unsettledSlices.set(key, `${describeRange(slice)} ${describeIncompleteList(list)}`);
   return mirror.transaction(() => {
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);

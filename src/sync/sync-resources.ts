@@ -173,7 +173,8 @@ function decideEnd(
   // If the key itself was rejected, the resource's data may still be available.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
-  // Skipping the resource would hide the fact that its data in the mirror is no longer updated.
+  // If a resource in the mirror were skipped, nobody would notice that it is no longer updated. That includes a resource
+  // to which access was lost during this run, after its first records had been read.
   if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
     return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
   // If the user named the resource, the API's error is more useful than a note that it was skipped.

@@ -3,15 +3,16 @@ import { countCurrent, countUndated, findNthDate } from "../store/records.js";
 import type { TotalsByDay } from "../store/sync-state.js";
 import {
   type AmountDrift,
+  confirmSampleUnchanged,
   describeDrift,
   findAmountDrift,
-  isSampleUnchanged,
   selectSample,
 } from "../sync/amount-drift.js";
 import {
   type CountComparison,
   compareCount,
   compareCovered,
+  compareHalves,
   compareUnread,
   countUnreachable,
   describeUnreachable,
@@ -19,7 +20,6 @@ import {
   findDifferingCounts,
   findFutureRecords,
   listCountFilters,
-  splitCount,
   subtractFuture,
   sumCounts,
 } from "../sync/counts.js";
@@ -129,7 +129,8 @@ async function compareDailyTotals(
   requestedAt: number,
 ): Promise<TotalsComparison> {
   const largeDrift = findAmountDrift(run.state, totals);
-  const isUnchanged = largeDrift && (await isSampleUnchanged(run, selectSample(run.state, largeDrift.days)));
+  const isUnchanged =
+    largeDrift && (await confirmSampleUnchanged(run, selectSample(run.state, largeDrift.days)));
   const drift = isUnchanged ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
   const stored = run.state.storedTotals.all();
@@ -158,7 +159,7 @@ async function findDifferingParts(
   budget: Budget,
 ): Promise<CountComparison[]> {
   if (isOneDay(count) || budget.remaining <= 0) return [count];
-  const parts = await splitCount(session, count);
+  const parts = await compareHalves(session, count);
   if (!parts) return [count];
   const smallest: CountComparison[] = [];
   for (const part of parts) smallest.push(...(await findDifferingParts(session, part, budget)));

@@ -3,9 +3,9 @@ import { orders } from "../../src/resources/orders.js";
 import { type DayTotals, SyncState } from "../../src/store/sync-state.js";
 import {
   confirmDrift,
+  confirmSampleUnchanged,
   describeDrift,
   findAmountDrift,
-  isSampleUnchanged,
   selectSample,
   warnOfDrift,
 } from "../../src/sync/amount-drift.js";
@@ -163,7 +163,7 @@ test.each([
   ],
 ])("isSampleUnchanged re-reads the oldest records, and %s", async (_, change, expected) => {
   const { drift, requests, run } = await makeDrift(6, change);
-  expect(await isSampleUnchanged(run, selectSample(run.state, drift.days))).toBe(expected);
+  expect(await confirmSampleUnchanged(run, selectSample(run.state, drift.days))).toBe(expected);
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(4)}T23:59:59.999999Z` });
 });
 
@@ -173,7 +173,7 @@ test("isSampleUnchanged re-reads at least one day, even if that day has more tha
   const { requests, run } = await makeDatedRun(listed, { mirror });
   await readRange(run, range(0, 1));
   requests.length = 0;
-  expect(await isSampleUnchanged(run, selectSample(run.state, days(2)))).toBe(true);
+  expect(await confirmSampleUnchanged(run, selectSample(run.state, days(2)))).toBe(true);
   expect(requests[0]).toMatchObject({ start_date: start, end_date: `${nameOf(0)}T23:59:59.999999Z` });
 });
 
