@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FakeClock, freePort, key, rejection, sendJson, serve, temporaryFolder, testApi } from "./support.js";
 
-it("a request sends the API key only in the Authorization header, and returns the response with the local and server times", async () => {
+it("the client sends the API key only in the Authorization header, and returns the response together with the local and server times", async () => {
   const server = await serve((_request, response) =>
     sendJson(response, '{"success":true,"data":[{"id":"a"}]}', 200, {
       date: "Tue, 20 Oct 2026 12:00:07 GMT",

@@ -61,7 +61,7 @@ test("without a bookmark, a Singer export reads all rows, including removed rows
   ]);
 });
 
-test("with a bookmark, a Singer export reads only rows that were added, changed or removed after it", async () => {
+test("with a bookmark, a Singer export reads only rows that were added, changed or removed after the bookmark", async () => {
   const mirror = await makeMirror();
   writeRead(
     mirror,

@@ -19,7 +19,7 @@ const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const open = (mirror: Mirror, name: string, manyBrands?: boolean) =>
   openMonthlyRows(mirror, resolveTable(mirror, name), manyBrands === undefined ? {} : { manyBrands });
 
-test("a Delta export groups rows by their month in UTC, and rows without a readable date have no month", async () => {
+test("a Delta export groups rows by month in UTC, with a separate group for rows without a readable date", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T00:00:00+02:00", "2026-10-31T23:59:59.999Z", "soon"];
   writeRead(
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test("a view's Delta version is verified only if all resources of the view are verified, and only through the oldest of their syncs", async () => {
+test("a view's Delta version is verified through the oldest sync of the view's resources, provided that all of them are verified", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
@@ -339,7 +339,7 @@ test("a Delta file is considered equal to the mirror even if its columns are in 
   expect(await compareRows(reversed, "m", comparison, path)).toBe(1);
 });
 
-test("exports of an empty table create a Delta table, and add a version only if a column is new", async () => {
+test("an export of an empty table creates a Delta table, and later exports add a version only if a column is new", async () => {
   const folder = makeHome();
   expect(await exportTo(folder, tableOf({ id: "text" }, []))).toBe("version 0, 0 rows, months written: 0");
   const { id } = (await readDeltaLog(folder)).metaData ?? {};

@@ -40,7 +40,7 @@ test("removed records and their child rows are exported only with --include-remo
   expect(JSON.parse(whole.out)).toHaveLength(3);
 });
 
-test("export --since DATE --until DATE selects the rows whose time is on that day in UTC", async () => {
+test("with the same date as --since and --until, export selects the rows from that day in UTC", async () => {
   const mirror = await makeMirror();
   const dates = [
     "2026-03-01T00:00:00Z",
@@ -233,7 +233,7 @@ test("export explains why a table, a column or a combination of flags is invalid
   );
 });
 
-test("an export of a table that has never been synced names the command to run first", async () => {
+test("the error for an export of a table that has never been synced gives the sync command to run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

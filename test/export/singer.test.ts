@@ -381,7 +381,7 @@ test("a Singer export sends the ID of each host, even if the profile omits the `
   ).toEqual(["h"]);
 });
 
-test("a Singer export sends all rows of a table without a history every time", async () => {
+test("a Singer export always sends all rows of a table that has no history", async () => {
   const home = makeHome();
   const mirror = await makeMirror();
   writeRead(mirror, "analytics-hosts", [{ host: { id: "h" }, clicks: 1 }], { parameters: { position: 0 } });

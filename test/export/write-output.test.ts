@@ -190,7 +190,7 @@ test("an export of several megabytes writes the complete file, compressed if req
   expect(compressed.bytes).toBe(statSync(path).size);
 });
 
-test("an exported file is flushed to disk before it gets its name, and its folder is flushed after that", async () => {
+test("an export flushes the file to disk before renaming it, and the folder afterward", async () => {
   const home = makeHome();
   flushed.length = 0;
   await writeToFile([{ data: "new" }], join(home, "data"), testDeps());

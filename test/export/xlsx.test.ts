@@ -303,7 +303,7 @@ test("a large XLSX sheet is written in several chunks, without losing rows", () 
   expect(rows.reduce<number>((sum, count = 0) => sum + count, 0)).toBe(5_000);
 });
 
-test("each column of an XLSX sheet is wide enough for its values and its bold title", () => {
+test("each column of an XLSX sheet is wide enough for its values and its bold header", () => {
   const names = { text: "a", timestamp: "b", date: "c", integer: "a_title_of_25_characters_" } as const;
   const columns = Object.entries(names).map(([type, name]) => ({ name, type, about: "" }) as Column);
   const sheet = workbook({ name: "t", columns, rows: [] }).parts["xl/worksheets/sheet1.xml"] ?? "";

@@ -66,7 +66,7 @@ test("a copy of a mirror is private, works without a write-ahead log, and contai
   db.close();
 });
 
-test("copying a mirror fails if the mirror is empty or damaged, and never overwrites a file", async () => {
+test("copying a mirror fails if the mirror is empty or damaged, if the target file exists, or if the target folder is missing", async () => {
   const path = await mirrorOfOrders();
   const home = makeHome();
   const [empty, used] = [join(home, "empty.sqlite"), join(home, "used.sqlite")];

@@ -72,7 +72,7 @@ test("if the API returns a removed record in the list for a different date, the 
   expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
 });
 
-test("a new record without a readable date is recorded as added to the roster, which has no dates, but not as added to orders", async () => {
+test("adding a record without a readable date is recorded as a change to the roster, which has no dates, but not to orders", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], allDates(2));
   write(mirror, orders, [order("o1", { order_date: "soon" })], { requestedAt: Date.parse(at(3)) });

@@ -56,15 +56,18 @@ test.each([
     "2026-11-05T10:30:07Z",
     "2026-11-05T10:30:07.999Z",
   ],
-])("%s, so findLastReadAt returns the earliest read of these times", (_, date, last) => {
-  const [from, to] = [Date.parse(date), Date.parse(last)];
-  const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
-  const newer = { from, to: to - 1, requestedAt: late, runId: 2 };
-  const older = { from: to, to, requestedAt: early, runId: 1 };
-  const other = { from: to + 1, to: to + 1, requestedAt: early - 1, runId: 1 };
-  expect(findLastReadAt([newer, older, other], from)).toBe("2026-11-07T00:00:00.000Z");
-  expect(findLastReadAt([newer], from)).toBeNull();
-});
+])(
+  "%s, so findLastReadAt returns the time of the earliest read that covers part of that period",
+  (_, date, last) => {
+    const [from, to] = [Date.parse(date), Date.parse(last)];
+    const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
+    const newer = { from, to: to - 1, requestedAt: late, runId: 2 };
+    const older = { from: to, to, requestedAt: early, runId: 1 };
+    const other = { from: to + 1, to: to + 1, requestedAt: early - 1, runId: 1 };
+    expect(findLastReadAt([newer, older, other], from)).toBe("2026-11-07T00:00:00.000Z");
+    expect(findLastReadAt([newer], from)).toBeNull();
+  },
+);
 
 test("for an unreadable date, findLastReadAt returns the time of the latest read of any date", () => {
   const read = { from: 0, to: 999, requestedAt: 1_000, runId: 1 };

@@ -94,7 +94,7 @@ test("a newer list item overwrites the fields of a campaign's details, and remov
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("a campaign whose list item is unchanged counts as unchanged, even if the details have more fields", async () => {
+test("a campaign whose list item is unchanged counts as unchanged, even if its details have more fields", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);
@@ -122,7 +122,7 @@ test("if the list stops returning a field, the field is removed from the record,
   expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
 });
 
-test("loadCurrentRecords omits removed records and, if a suffix is given, records whose key does not end with the suffix", async () => {
+test("loadCurrentRecords returns only current records and, if a suffix is given, only those whose keys end with it", async () => {
   const mirror = await makeMirror();
   writeRecords(
     mirror,

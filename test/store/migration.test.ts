@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-test("a dry run migrates a mirror from version 0.1.0 only in a copy", async () => {
+test("a dry run migrates only a copy of a mirror from version 0.1.0", async () => {
   const path = releasedMirror();
   const copy = await openMirrorForPlan(path);
   expect(copy.selectValues("SELECT id FROM orders ORDER BY id")).toEqual(["order-1", "order-3"]);

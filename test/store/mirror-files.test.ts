@@ -57,7 +57,7 @@ test("an in-memory mirror stays usable if a file appears at its path, but an ope
   expect(() => checkNotReplaced({ fileId: "0:0", path })).toThrow("was replaced");
 });
 
-test("reading a mirror into memory fails if the write-ahead log contains changes, and ignores an empty log", async () => {
+test("reading a mirror into memory fails if the write-ahead log contains changes, but not if the log is empty or missing", async () => {
   const path = await mirrorOfOrders();
   expect(readFileSync(path)[18]).toBe(2);
   const link = join(makeHome(), "link.sqlite");

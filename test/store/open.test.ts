@@ -198,7 +198,7 @@ test("opening a mirror for reading recreates a missing view", async () => {
   reader.db.close();
 });
 
-test("an open mirror waits at most a second for other writers, and rejects direct edits of the schema", async () => {
+test("an open mirror has a busy timeout of one second and a write-protected schema", async () => {
   const { db } = await openForTest(join(makeHome(), "mirror.sqlite"));
   expect(db.pragma("busy_timeout", { simple: true })).toBe(1_000);
   expect(db.pragma("writable_schema", { simple: true })).toBe(0);

@@ -95,7 +95,7 @@ test.each<[string, string, Resource, (value: Json, n: number) => Json, [Json, un
     ],
   ],
 ])(
-  "the column %s.%s stores values that fit its type, and others are reported as unexpected",
+  "the column %s.%s stores values that fit its type, and other values are reported as unexpected",
   async (table, column, resource, create, cases) => {
     const mirror = await makeMirror();
     write(

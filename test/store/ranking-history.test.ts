@@ -14,7 +14,7 @@ const row = (id: string | null, clicks: number): Json => ({
   sales: 2.5,
 });
 
-test("each day of the ranking history has a row for each host with changed totals, with null totals for a host that left", async () => {
+test("each day of the ranking history has a row for each host whose totals changed, with null totals for a host that left", async () => {
   const mirror = await makeMirror();
   const keep = (day: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(`${day}T04:00:00.000Z`), ranking));
@@ -85,7 +85,7 @@ test.each<[string, "forgotten" | "omit", string, (string | null)[]]>([
   ]);
 });
 
-test("the ranking history records when a host without clicks enters or leaves the ranking, but not a rounding difference", async () => {
+test("the ranking history records that a host without clicks enters or leaves the ranking, but ignores rounding differences", async () => {
   const mirror = await makeMirror();
   const keep = (time: string, ...ranking: Json[]) =>
     mirror.transaction(() => saveRanking(mirror, Date.parse(time), ranking));

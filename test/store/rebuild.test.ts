@@ -90,7 +90,7 @@ test("a table that a user dropped is recreated with all its rows", async () => {
   expect(dump(again).tables).toEqual(before.tables);
 });
 
-test("a rebuild of the tables keeps the columns of undocumented fields, except fields that now have a declared column", async () => {
+test("a rebuild of the tables keeps the columns of undocumented fields, except for fields that now have a declared column", async () => {
   const mirror = await filledMirror();
   const products = () => rows(mirror, "SELECT id, title, note FROM recommendation_products");
   const kept = () => rows(mirror, "SELECT id, color, nested_size, live FROM gifts ORDER BY record_id");
@@ -145,7 +145,7 @@ test("a rebuild creates indexes only for tables that contain rows", async () => 
   expect(mirror.selectValues(indexes, "roster")).toEqual([]);
 });
 
-test("a rebuild of one resource leaves the months of other resources' versions unchanged", async () => {
+test("a rebuild of one resource leaves the months of other resources' record versions unchanged", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });

@@ -67,7 +67,7 @@ test.each<["kept" | "replaced", string, string | null, string | null]>([
   expect(mirror.selectValue("SELECT order_date FROM orders")).toBe(isReplaced ? after : before);
 });
 
-test("removing an already removed record changes nothing, and a removed record that returns with an older date becomes current", async () => {
+test("removing an already removed record changes nothing", async () => {
   const { counts, mirror, write, writer } = await writing(orders);
   write([dated("o1", date), dated("o2", date)]);
   mirror.transaction(() => {
@@ -79,6 +79,12 @@ test("removing an already removed record changes nothing, and a removed record t
     mirror.selectRows("SELECT record_id, since_at, removed_at FROM records WHERE record_id = 1"),
   ).toEqual([{ record_id: 1, since_at: at(2), removed_at: at(2) }]);
   expect(mirror.selectValues("SELECT kind FROM changes")).toEqual(["removed"]);
+});
+
+test("a removed record that returns with an older date becomes current", async () => {
+  const { mirror, write, writer } = await writing(orders);
+  write([dated("o1", date), dated("o2", date)]);
+  mirror.transaction(() => writer.remove([1], requestedAt(2)));
   expect(write([dated("o1", earlier)])).toMatchObject({ copies: [], changeCount: 1 });
   expect(mirror.selectValues("SELECT id FROM orders ORDER BY id")).toEqual(["o1", "o2"]);
   expect(mirror.selectValues("SELECT id FROM orders_removed")).toEqual([]);
@@ -109,7 +115,7 @@ test("an unchanged record counts as changed if it was read with different reques
   expect(mirror.selectValues("SELECT group_by FROM analytics_clicks_periods")).toEqual(["month"]);
 });
 
-test("if a record has no ID, its record key consists of a prefix and the position in the complete list", async () => {
+test("if a record has no ID, its record key consists of a prefix and the record's position in the complete list", async () => {
   const { mirror, write } = await writing(gifts);
   write([{ color: "red" }, { color: "blue" }, { id: 7 }], { position: 5, keyPrefix: "list/" });
   expect(mirror.selectValues("SELECT key FROM records ORDER BY record_id")).toEqual([

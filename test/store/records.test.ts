@@ -356,7 +356,7 @@ test.each([
   expect(changes(mirror)).toEqual(logged);
 });
 
-test("if the API returns two removed records again, the time span of each change starts at the last read of that record", async () => {
+test("if two removed records reappear with new values, the time span of each change starts at the last read of that record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

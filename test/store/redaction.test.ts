@@ -290,7 +290,7 @@ test("if a profile's omitted fields change, the mirror stores which fields are n
   expect([loadRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
 });
 
-test("redacted data stays in the mirror file until the file is rewritten, which requires that no other program is reading it", async () => {
+test("redacted data stays in the mirror file until the file is rewritten, which is possible only while no other program is reading it", async () => {
   const { db, path } = await withHosts();
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();

@@ -116,7 +116,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("findLastFinishedRun returns the last run that compared counts, and the rows of later runs count as interrupted", async () => {
+test("the last finished run is the last run that compared counts, so the rows of later runs count as interrupted", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
@@ -133,7 +133,7 @@ test("findLastFinishedRun returns the last run that compared counts, and the row
   expect(loadFinishedUntil(mirror, "orders")).toBe(Date.parse(at(7)));
 });
 
-test("a mirror's first read is the earliest run that read records, and a killed run is treated as having ended when it started", async () => {
+test("loadFirstReadAt ignores runs that read no records, and loadFirstReadEnd uses a killed run's start as its end", async () => {
   const mirror = await makeMirror();
   expect([loadFirstReadAt(mirror), loadFirstReadEnd(mirror, null)]).toEqual([null, null]);
   run(mirror, 1, { outcome: "done", rows_read: 0 });
@@ -154,23 +154,23 @@ const insertCoverage = (resource: string) => `INSERT INTO coverage VALUES ('${re
 test.each([
   [
     "orders with a stored record",
-    "read in part",
+    "partially read",
     orders,
     "INSERT INTO records (resource, key, json, since_at) VALUES ('orders', 'o', '{}', '')",
   ],
-  ["orders with dates that were read", "read in part", orders, insertCoverage("orders")],
-  ["orders with a completed sync", "synced completely", orders, insertRunSql("orders", "done")],
+  ["orders with dates that were read", "partially read", orders, insertCoverage("orders")],
+  ["orders with a completed sync", "fully synced", orders, insertRunSql("orders", "done")],
   ["orders with only a failed sync", "unread", orders, insertRunSql("orders", "failed")],
   ["orders in a mirror with only a sync of the roster", "unread", orders, insertRunSql("roster", "done")],
   [
     "survey results in a mirror whose surveys were read for some dates",
-    "read in part",
+    "partially read",
     surveyResults,
     insertCoverage("surveys"),
   ],
   [
     "survey results in a mirror with a completed sync of surveys",
-    "synced completely",
+    "fully synced",
     surveyResults,
     insertRunSql("surveys", "done"),
   ],
@@ -178,7 +178,7 @@ test.each([
   const mirror = await makeMirror();
   mirror.db.exec(sql);
   expect(hasBeenRead(mirror, resource)).toBe(expected !== "unread");
-  expect(hasDoneSync(mirror, resource)).toBe(expected === "synced completely");
+  expect(hasDoneSync(mirror, resource)).toBe(expected === "fully synced");
 });
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {

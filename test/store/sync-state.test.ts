@@ -8,7 +8,7 @@ import { order, unrecordedRun, write } from "./record-mirror.js";
 
 const options = { windowMs: 5, auditRequests: 0 };
 
-test("before the first run, a resource's sync state is empty, and the oldest date to read must be set before the options", async () => {
+test("before the first run, a resource's sync state is empty", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
@@ -17,10 +17,15 @@ test("before the first run, a resource's sync state is empty, and the oldest dat
     null,
     [],
   ]);
+});
+
+test("storing a sync's options fails if the oldest date to read has not been stored", async () => {
+  const mirror = await makeMirror();
+  const state = new SyncState(mirror, orders.name);
   expect(() => mirror.transaction(() => state.setLastOptions(options))).toThrow("must set the floor");
 });
 
-test("a resource's sync state stores the oldest date to read, the progress of the audit, the options and the ignored filters", async () => {
+test("a resource's sync state stores the oldest date to read, the audit's progress, the last run's options and the ignored filters", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
@@ -49,7 +54,7 @@ test("a resource's sync state stores the oldest date to read, the progress of th
   ]);
 });
 
-test("a missing record counts as last seen at the last complete read of its date, falling back to the time at which its version was stored", async () => {
+test("a missing record counts as last seen at the last complete read of its date or, if there is none, at the time when its current version was stored", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));
@@ -124,7 +129,7 @@ test("SyncState.count excludes missing and removed records from counts by date r
   expect(state.missing.all()).toMatchObject([{ id: 2 }]);
 });
 
-test("daily totals are stored for each day that one run has read completely, even if the run read the day in several parts", async () => {
+test("daily totals are stored for each day that a single run has read completely, even in several parts", async () => {
   const { mirror, state } = await withOrders();
   const totals = (count: number): TotalsByDay =>
     new Map([1, 2, 3, 4].map((n) => [`1970-01-0${n}`, { count, amounts: [n, 2.5] }]));

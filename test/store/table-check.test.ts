@@ -73,12 +73,12 @@ test("the table check finds no differences in rows that the program wrote", asyn
 
 test.each([
   [
-    "a missing half of the line items",
+    "that half of the line items are missing",
     "DELETE FROM order_line_items WHERE row_id % 2 = 1",
     one("order_line_items", { missing: 1_048 }),
   ],
   [
-    "a missing quarter of the rows",
+    "that a quarter of the rows are missing",
     "DELETE FROM orders WHERE record_id % 4 = 0",
     one("orders", { missing: 261 }),
   ],

@@ -16,7 +16,7 @@ import { day, minute, noon } from "../support/records.js";
 import { type ListedOrder, listedAt, makeDatedRun } from "./dated-run.js";
 
 const firstDay = startOfDay(noon) - 100 * day;
-/** Days are numbered, starting with 0. */
+/** Days are numbered from 0. */
 const nameOf = (number: number) => utcDay(firstDay + number * day);
 const days = (count: number) => Array.from({ length: count }, (_, number) => nameOf(number));
 const range = (from: number, to: number) => ({
@@ -118,7 +118,7 @@ test.each([
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 
-test("confirmDrift returns false if one old record is missing from the API, even if another one has reappeared", async () => {
+test("confirmDrift returns false if one old record is missing from the API, even if a different record has reappeared", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
   const [id = 0] = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
   run.mirror.transaction(() => run.state.missing.add([{ id, lastReadAt: null }]));
@@ -154,7 +154,7 @@ test.each([
   ["returns true if they are unchanged", (listed: ListedOrder[]) => listed, true],
   ["returns false if one of them has changed", refundFirst, false],
   ["returns false if the API no longer returns one of them", withdrawFirst, false],
-  ["returns false if the API returns a new record as well", addFirst, false],
+  ["returns false if the API also returns a new record", addFirst, false],
   ["returns false if the API returns a new record instead of one of them", replaceFirst, false],
   [
     "returns false if the API lists an ID twice",

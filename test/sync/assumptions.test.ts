@@ -72,7 +72,7 @@ test("if a status filter returns a wrong count, sync reports it once, and ignore
 describe("daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
-  /** Modifies the days in the next response with daily totals. */
+  /** Modifies the days in the next daily-totals response. */
   const change = (brand: TestBrand, days: (points: Envelope["data"]["timeseries"]) => object[]) =>
     brand.once(requestsTotals, () => ({
       envelope: (one: Envelope) => ({ ...one, data: { ...one.data, timeseries: days(one.data.timeseries) } }),
@@ -152,7 +152,7 @@ describe("differences that take more than 100 requests to read", () => {
   });
 });
 
-test("sync exits with code 8 if a list changes during each read", async () => {
+test("sync exits with code 8 if a list changes during every read", async () => {
   const brand = makeBrand({ history: 50 });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -164,7 +164,7 @@ test("sync exits with code 8 if a list changes during each read", async () => {
   expect(err).toContain("never settled");
 });
 
-test("if the list of orders from one second changes during each read, sync stores the orders but does not mark the second as read", async () => {
+test("if the list of orders from one second changes during every read, sync stores the orders but does not mark the second as read", async () => {
   const second = noon - 90 * day;
   const brand = makeBrand({ orders: Array.from({ length: 150 }, (_, n) => orderAt(`c${n}`, second)) });
   brand.before = ({ path, query }) => {

@@ -206,7 +206,7 @@ describe("orders with an unreadable date", () => {
     expect([code, err]).toEqual([8, expect.stringContaining("`odd`: `order_date`")]);
   });
 
-  test("each sync's audit of old records includes date ranges with faulty records outside the window", async () => {
+  test("each sync's audit re-reads faulty date ranges outside the window", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 300 * day)] });
     await brand.run("sync orders --since 40d");
     showDates(brand, { odd: "soon" });
@@ -264,7 +264,7 @@ describe("orders dated outside the requested range", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("if the orders from one second fill several pages, one unexpected date on the last page leaves all of them unverified", async () => {
+  test("if the orders from one second fill several pages, an unexpected date on the last page leaves all of these orders unverified", async () => {
     const dense = Array.from({ length: 130 }, (_, n) => orderAt(`c${n}`, noon - day));
     const brand = makeBrand({ orders: dense });
     brand.once(
@@ -370,7 +370,7 @@ describe("an order that the API lists twice", () => {
   });
 });
 
-test("with one request, the audit re-reads a full page of orders, even if different runs last read those orders", async () => {
+test("the audit re-reads a full page of orders with one request, even if those orders were last read by different runs", async () => {
   const brand = makeBrand({ orders });
   await brand.run("sync orders");
   await runNextDay(brand, `sync orders --audit 0 --since ${at(noon - 5 * day)}`);

@@ -58,7 +58,7 @@ describe("monthly clicks", () => {
     expect(covered && covered.to_at <= String(last.finished_at)).toBe(true);
   });
 
-  test("outside the window, sync re-reads the clicks for a month only if one of the month's days changed", async () => {
+  test("sync re-reads clicks for a month outside the window only if one of the month's days has changed", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.refund("o2", 4);
@@ -66,7 +66,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
-    // This changes a click count, but not an amount.
+    // Only a click count changes, not an amount.
     brand.before = ({ path }) =>
       path === "/analytics/clicks"
         ? {
@@ -79,7 +79,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-11"]);
   });
 
-  test("if an order appears in an earlier month, sync reads that month's clicks, but never clicks from before the first sync's --since", async () => {
+  test("if an order appears in an earlier month, sync reads that month's clicks unless the month precedes the first sync's --since", async () => {
     const brand = makeBrand({ orders });
     await runSync(brand);
     brand.attributeLate(Date.UTC(2025, 10, 3), orderAt("late", Date.UTC(2025, 10, 3)));
@@ -210,7 +210,7 @@ describe("clicks by host and by period", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync runs without these options, and must not mistake one host's clicks for the clicks of all hosts.
+    // The next sync has neither --host nor --per-host, and must not mistake one host's clicks for the clicks of all hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });

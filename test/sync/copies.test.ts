@@ -15,7 +15,7 @@ async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   return brand;
 }
 
-/** Moves the given orders to an earlier day, with the first order as the latest of that day. */
+/** Moves the given orders to an earlier day, one minute apart, newest first. */
 function moveToOldDay(brand: TestBrand, ids: readonly string[]): void {
   const dates = new Map(ids.map((id, n) => [id, at(oldDay - n * minute)]));
   brand.data.orders = newestFirst(
@@ -78,7 +78,7 @@ test("if a run reads an order with a newer date and then with an older date, syn
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and updates each further order only after reading both its previous and its new date", async () => {
+test("sync looks up at most ten moved orders per response, and does not update any others until it has read both their previous and new dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);

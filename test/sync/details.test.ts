@@ -101,7 +101,7 @@ describe("details of campaigns", () => {
     });
   });
 
-  test("sync --dry-run counts the details of new and open campaigns", async () => {
+  test("sync --dry-run counts one details request for each new or open campaign", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     const plan = async (flags = "") => (await brand.run(`sync opportunities --dry-run ${flags}`)).out;
     expect(await plan()).toContain("opportunities: details of 4 records (4 requests)\n");
@@ -115,7 +115,7 @@ describe("details of campaigns", () => {
     expect(await plan()).not.toContain("details of");
   });
 
-  test("verify reports campaigns with skipped details as unproven until the next sync reads the details", async () => {
+  test("verify reports campaigns with skipped details as unproven until a later sync reads the details", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand, "sync opportunities --details none");
     const { code, out } = await brand.run("verify opportunities --json");
@@ -157,7 +157,7 @@ describe("details of campaigns", () => {
     expect(await runSync(brand)).toMatchObject({ code, details: ["c0", "c1", "c2", "c3"] });
   });
 
-  test("if a campaign is withdrawn while details are being read, the next sync removes it", async () => {
+  test("if a campaign is withdrawn while sync is reading campaign details, the next sync removes the campaign", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     await runSync(brand);
     brand.once(detail("owing"), () => void brand.remove("opportunities", "owing"));

@@ -61,7 +61,7 @@ describe("orders dated in the future", () => {
   });
 });
 
-test("verify subtracts orders dated in the future only from the unread order count of the newest unread date range", () => {
+test("verify subtracts orders dated in the future only from the count for the newest unread date range", () => {
   const count = (from: number, to: number, apiCount: number): CountComparison => ({
     ...{ from, to, apiCount, mirrorCount: 0, filter: noFilter },
     ...{ requestedAt: 0, newestRecord: null, fault: null },

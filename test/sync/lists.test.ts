@@ -300,7 +300,7 @@ describe("implausible removals", () => {
 describe("a list whose order changes", () => {
   const hosts = Array.from({ length: 340 }, (_, n) => memberOf(`r${n}`));
 
-  test("if a list's order changes during each read, sync merges several reads and verifies the list", async () => {
+  test("if a list's order changes during every read, sync merges several reads and verifies the list", async () => {
     const brand = makeBrand({ roster: hosts, variants: { ties: "random" } });
     for (const _ of [1, 2]) {
       expect(await runNextDay(brand, "sync roster")).toMatchObject({
@@ -314,7 +314,7 @@ describe("a list whose order changes", () => {
   });
 });
 
-test("sync stores a list that changes during each read, but removes nothing", async () => {
+test("sync stores a list that changes during every read, but removes nothing", async () => {
   const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
   brand.before = ({ path, query }) => {
     if (path === "/roster" && query.page === "2") brand.leave(brand.data.roster[0]?.host.id ?? "");
@@ -365,7 +365,7 @@ describe("a list's totals in `sync_runs`", () => {
     expect(totals(brand, "roster")).toEqual({ api_total: 20, mirror_total: 20, differing: 0 });
   });
 
-  test("if a list changes during each read, the sync's row in `sync_runs` still contains the record counts of the API and the mirror", async () => {
+  test("if a list changes during every read, the sync's row in `sync_runs` still contains the record counts of the API and the mirror", async () => {
     const brand = makeBrand({ roster: members, variants: { maxTotal: 25 } });
     expect((await runNextDay(brand, "sync roster")).code).toBe(8);
     expect(totals(brand, "roster")).toMatchObject({ api_total: 25, differing: 1 });

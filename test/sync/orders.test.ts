@@ -246,8 +246,8 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { requests, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders take one, and the day that both runs read in part takes at
-    // most two.
+    // The remaining orders take six requests, newer orders take one, and the day that each run read only partially takes
+    // at most two.
     expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(9);
     expect(err).toContain("resuming an interrupted sync");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
@@ -293,7 +293,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("before sync removes records that an interrupted run did not find, it requests them again", async () => {
+  test("before sync removes records that an interrupted run did not find, it re-reads their days", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);

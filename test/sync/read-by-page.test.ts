@@ -7,7 +7,7 @@ import { day, hour, noon, orderAt } from "../support/records.js";
 import { type ListedOrder, listedAt, makeDatedRun } from "./dated-run.js";
 
 const firstDay = startOfDay(noon) - 400 * day;
-/** The start of a day. Days are numbered, starting with 0. */
+/** The start of a day. Days are numbered from 0. */
 const dayAt = (number: number) => firstDay + number * day;
 /** The range from the start of one day to the end of another. */
 const days = (from: number, last = from) => ({ from: dayAt(from), to: dayAt(last + 1) - 1 });
@@ -47,7 +47,7 @@ test.each([
     [[4, 7]],
   ],
   [
-    "stops bisecting at a part of a date range that has only records with unreadable dates",
+    "stops bisecting when a part of the date range contains only records with unreadable dates",
     [orderOn(0), faultyOn(6)],
     [[1, 9]],
   ],

@@ -72,7 +72,7 @@ const lists: [
     { readings: 1, records: 4, isComplete: true },
   ],
   [
-    "again if it shrinks between two pages",
+    "a second time if it shrinks between two pages",
     [
       [
         [4, "a", "b"],
@@ -94,7 +94,7 @@ const lists: [
     { readings: 2, records: 4, isComplete: true },
   ],
   [
-    "again if its length has changed, even if both reads together return all records",
+    "a third time if its length has changed, even if the first two reads together return all records",
     [[[4, "a", "b"]], [[3, "b", "c"]], [[3, "a", "b", "c"]]],
     { readings: 3, records: 3, isComplete: true },
   ],
@@ -104,7 +104,7 @@ const lists: [
     { readings: 3, records: 3, isComplete: false, repeated: ["b"] },
   ],
   [
-    "that repeats an ID, and does not report the ID if the list changes its order between reads",
+    "without reporting a repeated ID if the list changes its order between reads",
     [
       duplicate,
       [
@@ -115,7 +115,7 @@ const lists: [
     { readings: 4, records: 3, isComplete: false },
   ],
   [
-    "that repeats an ID, and does not report the ID if the list changes its length between reads",
+    "without reporting a repeated ID if the list changes its length between reads",
     [duplicate, [[5, "a", "b", "b", "c"]], duplicate],
     { readings: 3, records: 3, isComplete: false },
   ],
@@ -258,7 +258,7 @@ test("if the API rejects page numbers, readList returns the first response as an
   expect([isComplete, records.size, total]).toEqual([false, 2, 3]);
 });
 
-test("readList throws the error if a page request fails with a 404 rather than a rejected parameter", async () => {
+test("if a page request fails for a reason other than a rejected parameter, such as a 404, readList throws the error", async () => {
   const reject = rejectPages(new NotFound("no such page", refusal));
   const { run } = makeRun([[[3, "a", "b"]]], { resource: gifts, reject });
   await expect(readList(run)).rejects.toThrow("no such page");

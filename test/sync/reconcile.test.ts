@@ -15,7 +15,7 @@ type Respond = NonNullable<Options["respond"]>;
 const makeOrders = (count: number, fields = {}): ListedOrder[] =>
   Array.from({ length: count }, (_, n) => listedAt(`o${n}`, from + n * hour, fields)).reverse();
 
-/** Syncs the orders, and returns a new run that has read nothing yet. The API then responds as `options` specify. */
+/** Syncs the `before` orders, and then creates a run with an API that returns the `after` orders. */
 async function makeReadRun(
   before: readonly ListedOrder[],
   after: readonly ListedOrder[],
@@ -39,7 +39,7 @@ test("reconcile sends only four requests for counts if all counts agree", async 
   expect(result).toMatchObject({ hasUnreachable: false, ignoresAmounts: false });
 });
 
-test("reconcile bisects a date range whose count differs until two requests are enough to read the differing part", async () => {
+test("reconcile bisects a date range with a differing count until the differing part can be read with two requests", async () => {
   const listed = makeOrders(600);
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);

@@ -43,7 +43,7 @@ describe("a run's row in `sync_runs`", () => {
     expect(findLastRun(mirror, "orders")).toEqual(row);
   });
 
-  test("endRun stores that the API denies access to a resource, but not that the API rejects the key or the IP address", async () => {
+  test("endRun stores a denial of access to a resource, but not the rejection of an API key or IP address", async () => {
     const mirror = await makeMirror();
     const end = (failureScope: FailureScope) => {
       const error = new Forbidden("denied", { failureScope });

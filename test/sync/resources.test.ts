@@ -163,7 +163,7 @@ test("the declared fields and types of each resource match the records that the 
   }
 });
 
-test("sync records a change if the path of a record's URL is new, but not if only the URL's signature is new", async () => {
+test("sync records a change if the path of a URL in a record changes, but not if only the URL's signature changes", async () => {
   const mirror = await makeMirror();
   const write = (url: string) => {
     const host = { id: "h1", profile_photo: url };

@@ -35,7 +35,7 @@ const scopesBut = (...without: string[]) =>
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 
 describe("a sync of several resources", () => {
-  test("sync reads the smallest resources first, and prints one object per resource with --json", async () => {
+  test("sync --json prints one object per resource, smallest resources first", async () => {
     const brand = makeBrand(lists());
     const { code, lines } = await synced(brand);
     expect(code).toBe(0);
@@ -132,7 +132,7 @@ describe("denied access", () => {
       { scopes: scopesBut() },
       "the key lacks the scope analytics:read",
     ],
-    ["the plan", { hasAnalyticsPlan: false }, { hasAnalyticsPlan: true }, "(402)"],
+    ["a plan change", { hasAnalyticsPlan: false }, { hasAnalyticsPlan: true }, "(402)"],
   ])("access lost because of %s", (_, loss, regain, reason) => {
     const ofAnalytics = ["orders", "analytics-clicks", "analytics-hosts"];
 
@@ -154,7 +154,7 @@ describe("denied access", () => {
       }
     });
 
-    test("if the API denies access to a resource, status --max-age reports it as stale until it is re-read", async () => {
+    test("if the API denies access to a resource, status --max-age reports the resource as stale until it is re-read", async () => {
       const brand = makeBrand(lists());
       await brand.run("sync");
       brand.setKey(loss);

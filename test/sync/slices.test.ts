@@ -82,7 +82,7 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
   expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports a date range as never settled if the range's list changed during each read, unless the list contains duplicate IDs", async () => {
+test("storeSlice reports a date range as never settled if the range's list changed during every read, unless the list contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect([...settled.unsettledSlices]).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
