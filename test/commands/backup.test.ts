@@ -402,7 +402,7 @@ test("backup --restore creates a missing mirror, and asks the user to run forget
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("backup --restore keeps the redaction rules of a mirror whose table of runs is damaged", async () => {
+test("backup --restore keeps the redaction rules of a mirror whose `sync_runs` table is damaged", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   await brand.run("forget --host h1 --yes");

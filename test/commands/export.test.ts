@@ -160,7 +160,7 @@ test("export resolves a relative --state path against the working directory", as
   });
 });
 
-test("export exports a table once, even if it is named twice", async () => {
+test("export writes a table only once, even if the table is named twice", async () => {
   const run = await brandapi(`export orders ORDERS --csv --columns id --db ${await mirrorOfOrders(1)}`);
   expect(run).toMatchObject({ code: 0, out: "id\norder-0\n" });
 });

@@ -97,7 +97,7 @@ test("in a narrow terminal, brandapi tables lists helper views with --all, and w
   expect(out.replaceAll(/\s+/g, " ")).toContain(lastWords);
 });
 
-test("brandapi tables rejects --all with a name or with --delta, and reports missing Delta tables", async () => {
+test("brandapi tables fails if --all is combined with a name or with --delta, or if a Delta table is missing", async () => {
   const tables = async (...words: string[]) => {
     const { code, err } = await brandapi(["tables", ...words, "--db", await mirrorOfTwo()]);
     return [code, err];
@@ -112,7 +112,7 @@ test("brandapi tables rejects --all with a name or with --delta, and reports mis
   expect(await tables("orders", "--delta", "lake")).toEqual([3, expect.stringContaining("lake/orders\n")]);
 });
 
-test("the example query for orders counts orders that are neither removed nor cancelled", async () => {
+test("the example query for orders excludes removed and cancelled orders", async () => {
   const mirror = await makeMirror();
   const cancelled = anOrder(2, { is_cancelled: true });
   writeRead(mirror, "orders", [anOrder(1), cancelled, anOrder(3)]);

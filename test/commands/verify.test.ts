@@ -67,7 +67,7 @@ test("verify explains in a single line which changes it cannot detect, even if i
   expect((await brand.run("verify roster")).out).not.toContain("cannot detect");
 });
 
-test("verify reports click totals as unproven with exit code 0, because the API can change past totals at any time", async () => {
+test("verify reports click totals as unproven but exits with code 0, because the API can change past totals at any time", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync analytics-hosts")).code).toBe(0);
   for (const command of ["verify", "verify analytics-hosts analytics-clicks"]) {

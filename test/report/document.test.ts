@@ -215,7 +215,7 @@ test("a report on a single currency has all sections, even if the orders have no
 const labelsOf = async (id: string, words: string) =>
   blocks(await reportOf(brand, words), id, "chart").map(({ labels }) => labels);
 
-test("a report that covers one day or more than 93 days has no daily charts", async () => {
+test("a report has no daily charts if it covers either a single day or more than 93 days", async () => {
   expect(await labelsOf("days", "--since 2026-11-03 --until 2026-11-03")).toEqual([]);
   expect((await labelsOf("days", "--since 2026-08-01 --until 2026-11-01"))[0]).toHaveLength(93);
   expect(await labelsOf("days", "--since 2026-08-01 --until 2026-11-02")).toEqual([]);

@@ -11,8 +11,8 @@ function digest(value: unknown): string {
 }
 
 /**
- * The documentation contains examples with some of the seeds. Update a digest only after an intentional change to the
- * data.
+ * Update the expected digests only after an intentional change to the data, because the documentation contains examples
+ * with some of the seeds.
  */
 test("a sandbox seed creates the same records, totals and events in every version of the program", () => {
   const brand = createBrand({ seed: 1, orders: 500, now: noon });

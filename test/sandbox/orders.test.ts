@@ -41,7 +41,7 @@ test("date ranges in the sandbox include both ends to the microsecond, and a dat
   });
 });
 
-test("the sandbox's active orders are neither cancelled nor fully refunded, and an order can be both cancelled and refunded", () => {
+test("the sandbox's `active` filter excludes cancelled and fully refunded orders, and an order can match both `cancelled` and `refunded`", () => {
   const orders = createBrand({ seed: 1, orders: 3_000, now: noon }).orders;
   const brand = { ...emptyBrand(keys), orders };
   const { all, active, cancelled, refunded } = {
