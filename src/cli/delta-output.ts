@@ -124,7 +124,9 @@ async function verifyTable(rows: MonthlyRows, log: DeltaLog, full: boolean): Pro
   for (const [month, { path }] of comparison.files) {
     if (differing.includes(month)) continue;
     const file = join(log.folder, path);
-    const result = await compareRows(rows, month, comparison, file).catch(() => "a page cannot be read");
+    const result = await compareRows(rows, month, comparison, file).catch(
+      () => "part of the file cannot be read",
+    );
     if (typeof result === "number") count += result;
     else damaged.push({ month, file, problem: result });
   }

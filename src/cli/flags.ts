@@ -139,8 +139,8 @@ export const parseCount = createCountParser(999_999_999);
 export function createCountParser(max: number): (text: string, option: string) => number {
   return (text, option) => {
     if (/^\d+$/.test(text) && Number(text) <= max) return Number(text);
-    throw new UsageError(`\`${option}\` is not a whole number in the allowed range: \`${text}\`.`, {
-      hint: `use a number from 0 to ${max}`,
+    throw new UsageError(`Invalid value for \`${option}\`: \`${text}\`.`, {
+      hint: `use a whole number from 0 to ${max}`,
     });
   };
 }

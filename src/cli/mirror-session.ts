@@ -267,10 +267,10 @@ function applyOmit(
   const rewritten = total === 0 ? "" : `: ${pluralize(total, "record")} rewritten`;
   reporter.note(`omits ${omit.join(", ") || "nothing"}${rewritten}`);
   if (noLongerOmitted.length === 0) return;
-  const fields = noLongerOmitted.length === 1 ? "this field" : "these fields";
+  const [it, fields] = noLongerOmitted.length === 1 ? ["it", "this field"] : ["them", "these fields"];
   const next = flags.full ? "" : `. Run \`brandapi sync --full\` to store ${fields} for older records too`;
   // Print a warning rather than a note, because a sync with the wrong profile would store personal data again.
   reporter.warn(
-    `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not. From now on, syncs will store ${fields}${next}`,
+    `The mirror has omitted ${noLongerOmitted.join(", ")} so far, but the profile \`${profile}\` does not omit ${it}. From now on, syncs will store ${fields}${next}`,
   );
 }

@@ -79,8 +79,8 @@ export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], dep
 }
 
 /**
- * Returns the format that a flag such as `--csv` selects, falling back to the file's extension. The default is CSV for
- * a folder and with flags such as `--excel`.
+ * Returns the format that a flag such as `--csv` or the file's extension selects. If neither selects a format, returns
+ * CSV if the output is a folder or a CSV option such as `--excel` was passed.
  */
 function chooseFormat(flags: OutputFlags, destination: Destination, allowed: readonly Format[]): Format {
   const formatOfFlag = allowed.find(({ name }) => flags[name]);
@@ -91,7 +91,7 @@ function chooseFormat(flags: OutputFlags, destination: Destination, allowed: rea
     const fitting = [...extensions, ...flagOnlyExtensions];
     if (!fitting.includes(extension))
       throw new UsageError(`\`--${name}\` contradicts the file's extension: ${destination.path}`, {
-        hint: `omit \`--${name}\`, or name a file that ends in ${fitting.join(" or ")}`,
+        hint: `omit \`--${name}\`, or use a file name that ends in ${fitting.join(" or ")}`,
       });
   }
   const format = formatOfFlag ?? formatOfFile;
@@ -114,7 +114,7 @@ function chooseDestination(path: string, deps: PathDeps): Destination {
   const extension = extname(isCompressed ? name.slice(0, -".gz".length) : name);
   if (!isCompressed && otherCompressions.includes(extension))
     throw new UsageError(`Only gzip compression is supported: \`${path}\``, {
-      hint: "name a file that ends in .gz, such as `-o orders.csv.gz`",
+      hint: "use a file name that ends in .gz, such as `-o orders.csv.gz`",
     });
   return { kind: "file", path, extension, isCompressed };
 }
@@ -165,7 +165,7 @@ function createUnknownExtensionError(allowed: readonly Format[], path: string): 
   const [, stem = "", typed = ""] = /^(.*)(\.\w+)$/.exec(path) ?? [];
   const meant = similarExtensions[typed.toLowerCase()];
   const suggestion = meant ? `did you mean \`-o ${quoteShellWord(stem + meant)}\`? Otherwise, ` : "";
-  return new UsageError(`No format has this file extension: ${path}`, {
+  return new UsageError(`Unsupported file extension: ${path}`, {
     hint: suggestion + formatsHint(allowed),
   });
 }
@@ -173,5 +173,5 @@ function createUnknownExtensionError(allowed: readonly Format[], path: string): 
 function formatsHint(allowed: readonly Format[]): string {
   const flags = allowed.map(({ name }) => `\`--${name}\``).join(", ");
   const extensions = allowed.flatMap((format) => format.extensions).join(", ");
-  return `add ${flags}, or name a file with \`-o\` that ends in ${extensions}; to compress a text format, add .gz`;
+  return `add ${flags}, or use \`-o\` with a file name that ends in ${extensions}; to compress a text format, add .gz`;
 }

@@ -45,7 +45,10 @@ export async function withPings(
   if (!pingUrl) return await work();
   const reporter = new TerminalReporter(deps, flags);
   const url = parsePingUrl(pingUrl);
-  if (!url) reporter.warn("no ping is sent, because the ping URL is not an HTTPS URL without credentials");
+  if (!url)
+    reporter.warn(
+      "no ping is sent, because the ping URL is invalid: it must be an HTTPS URL without a username or password",
+    );
   const ping = async (code: ExitCode | null) => {
     if (!url) return;
     await sendPing(url, code, deps).catch((error: unknown) => {

@@ -59,7 +59,7 @@ export function toUsageError(
 }
 
 const keyAsArgument =
-  "The key is never passed as an argument, because other users could see it, and the shell would save it in its history.";
+  "The key cannot be passed as an argument, because other users could see it, and the shell would save it in its history.";
 const loginHint =
   "run `brandapi login`, and paste the key at the prompt; for scripts, use `--key-file` or `--key-stdin`";
 

@@ -30,7 +30,7 @@ export async function writeTables(
     });
   if (destination.kind === "stdout" && !format.isText && deps.stdout.isTTY)
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
-      hint: `name a file with \`-o FILE${format.extensions[0] ?? ""}\``,
+      hint: `write to a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
   const { encode } = await format.load();
   const encodeTables = (sources: RowSources) => {
@@ -68,9 +68,12 @@ function assignFiles(
 ): { path: string; sources: RowSources }[] {
   const [extension] = format.extensions;
   if (extension === undefined)
-    throw new UsageError(`\`--${format.name}\` writes all tables to one file: \`${folder}\` is a folder.`, {
-      hint: `name a file in this folder: \`-o ${quoteShellWord(join(folder, `export${format.flagOnlyExtensions?.[0] ?? ""}`))}\``,
-    });
+    throw new UsageError(
+      `\`--${format.name}\` writes all tables to one file, but \`${folder}\` is a folder.`,
+      {
+        hint: `specify a file in this folder: \`-o ${quoteShellWord(join(folder, `export${format.flagOnlyExtensions?.[0] ?? ""}`))}\``,
+      },
+    );
   const ending = csv.delimiter === "\t" ? ".tsv" : extension;
   return tables.map((source) => ({ path: join(folder, source.name + ending), sources: [source] }));
 }

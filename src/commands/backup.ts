@@ -205,8 +205,8 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
         "hosts that were forgotten after this backup must be forgotten again: `brandapi forget --host ID`",
       );
     const replace = async () => {
-      // Changing the journal mode checkpoints and removes the write-ahead log, so that the mirror is a single file. This
-      // fails if another program has the mirror open.
+      // When the journal mode is changed, SQLite checkpoints and removes the write-ahead log, so the mirror becomes a
+      // single file. The change fails if another program has the mirror open.
       if (current)
         await withMirror(connect(mirrorPath), (mirror) => mirror.db.pragma("journal_mode = DELETE"));
       replaceMirror(copyPath, mirrorPath, replacedPath);

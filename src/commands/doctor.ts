@@ -171,7 +171,7 @@ async function checkMirror(dbPath: string): Promise<Finding<Mirror>> {
 async function checkTables(mirror: Mirror, signal: AbortSignal): Promise<Finding> {
   return await withReadTransaction(mirror, async () => {
     const differing = await compareTables(mirror, allResources, signal);
-    if (differing.length === 0) return { text: `all ${allTableShapes.length} match the records` };
+    if (differing.length === 0) return { text: `all ${allTableShapes.length} tables match the records` };
     const texts = differing.map((table) => `${table.table}: ${describeDifference(table)}`);
     throw new Incomplete(`Tables differ from the mirror's records: ${texts.join("; ")}.`, {
       hint: "run `brandapi verify --repair`",

@@ -81,7 +81,7 @@ export async function run(flags: DownloadFlags, { deps }: Context): Promise<void
       if (error !== null) reporter.warn(`${path}: ${error}`);
       else if (librarySize !== null && bytes !== librarySize)
         reporter.warn(
-          `${path}: the file has ${bytes} bytes, but according to the library it should have ${librarySize}; the file was kept`,
+          `${path}: the file is ${bytes} bytes long, but the library reports ${librarySize} bytes; the file was kept`,
         );
     });
     task.end(formatSummary(summary));

@@ -134,7 +134,7 @@ export async function run(
     const { rowSelections, readNames } = planExport(names, selection, session);
     warnAboutUnreadTables(session, readNames);
     warnAboutPartialTables(session, readNames);
-    // Switch to the earlier data only now, because the plan and the warnings need the current data.
+    // Switch to the `--as-of` data last, because the plan and the warnings need the current data.
     if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
     // The argument `<table...>` requires at least one table.
     const sources = rowSelections.map(openRows) as [RowSource, ...RowSource[]];
@@ -204,7 +204,7 @@ function resolveTables(names: readonly string[], mirror: Mirror, includeRemoved 
   const tables = names.map((name) => resolveSyncedTable(mirror, name));
   if (!includeRemoved) return tables;
   if (!tables.some(({ kind }) => kind === "current"))
-    throw new UsageError(`\`--include-removed\` makes no difference to ${names.join(", ")}.`, {
+    throw new UsageError(`\`--include-removed\` has no effect on ${names.join(", ")}.`, {
       hint: "omit the flag: only tables built from API records keep track of removed records",
     });
   return tables.map((table) => (table.kind === "current" ? withRemovedRecords(table) : table));
@@ -216,9 +216,12 @@ function checkColumns({ db }: Mirror, table: ReadableTable, names: readonly stri
   for (const name of names) {
     if (columns.includes(name)) continue;
     if (name === "removed_at" && table.shape)
-      throw new UsageError(`\`${table.name}\` has no \`removed_at\`: it has current records only.`, {
-        hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
-      });
+      throw new UsageError(
+        `\`${table.name}\` has no \`removed_at\` column, because it contains only current records.`,
+        {
+          hint: `add \`--include-removed\`, or export \`${table.name}_removed\``,
+        },
+      );
     if (/\s/.test(name))
       throw new UsageError(`${unknown}: \`${name}\`.`, {
         hint: `separate the columns with commas: \`--columns ${name.split(/\s+/).join(",")}\``,

@@ -26,7 +26,7 @@ import { escapeText } from "../util/terminal.js";
 type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
 
 export const about =
-  "Prompts for the key, or reads it from stdin or --key-file. The key is never passed as an argument. " +
+  "Prompts for the key, or reads it from stdin or --key-file. It cannot be passed as an argument. " +
   "The key is checked with one request, then stored in a file that only you can read.";
 
 export const examples = {

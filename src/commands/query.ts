@@ -73,7 +73,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   if (output?.destination.kind === "folder") {
     const { path } = output.destination;
     throw new UsageError(`The output is a folder: \`${path}\``, {
-      hint: `name a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
+      hint: `specify a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
     });
   }
   const asOfMs = parseAsOf(flags.asOf, deps.clock.now());
@@ -135,7 +135,9 @@ async function readSql(file: string | undefined, deps: Deps): Promise<string> {
   if (file !== undefined && file !== "-") {
     const text = readTextFile(expandPath(file, deps));
     if (!text.includes("\0")) return text;
-    throw new UsageError(`Not a text file: ${file}`, { hint: "name a file that contains an SQL statement" });
+    throw new UsageError(`Not a text file: ${file}`, {
+      hint: "specify a file that contains an SQL statement",
+    });
   }
   if (deps.stdin.isTTY && file === undefined)
     throw new UsageError("No SQL statement was given.", {

@@ -92,7 +92,7 @@ async function writePage(
   const path = expandPath(file, deps);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`The output is a folder: \`${file}\``, {
-      hint: `name a file in this folder: \`-o ${quoteShellWord(join(file, "report.html"))}\``,
+      hint: `specify a file in this folder: \`-o ${quoteShellWord(join(file, "report.html"))}\``,
     });
   if (extname(file).toLowerCase() !== ".html")
     throw new UsageError(`The report's file name must end in .html: ${file}`, {

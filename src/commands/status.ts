@@ -256,7 +256,7 @@ function oldestDataLines({ resources, checked_at }: Health): string[] {
     const ageMs = at === null ? 0 : Date.parse(checked_at) - Date.parse(at);
     if (ageMs < 2 * dayMs) return [];
     const age = pluralize(Math.floor(ageMs / dayMs), "day");
-    return [`${resource}: the oldest rows were last read ${age} ago; every sync re-reads some of them`];
+    return [`${resource}: some rows were last read ${age} ago; every sync re-reads part of the oldest data`];
   });
 }
 

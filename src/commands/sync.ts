@@ -142,8 +142,8 @@ function refuseInapplicableFlags({ resources: chosen, areNamed }: ChosenResource
     const applicable: readonly string[] = strategyTraits[strategy.kind].syncFlags;
     const flag = given.find((one) => !applicable.includes(one));
     if (flag !== undefined)
-      throw new UsageError(`\`${name}\` takes no \`${flag}\`.`, {
-        hint: `omit it, or sync \`${name}\` separately`,
+      throw new UsageError(`\`${flag}\` does not apply to \`${name}\`.`, {
+        hint: `omit the option, or sync \`${name}\` separately`,
       });
   }
 }

@@ -57,7 +57,7 @@ interface SilentChange {
 
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** The kinds of change. `change` returns the ID of the changed record, unless that record is the order. */
+  /** The kinds of change. `change` returns the ID of the changed record; undefined means the order's ID. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",
@@ -106,8 +106,8 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
 /** Changes seven records. For each day, prints the changes that a typical script and a sync have found. */
 export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
-  // Start far enough in the past that the simulated days end before the present. A daily sync audits 490 orders, so it
-  // takes `orders / 490` days to audit them all.
+  // Start far enough in the past that the simulated days end before the present. Each daily
+  // sync audits 490 orders, so auditing all orders takes `orders / 490` days.
   let time = Math.floor(deps.clock.now() / dayMs - orders / 490 - 5) * dayMs;
   const pastDeps = { ...deps, clock: { ...deps.clock, now: () => time } };
   const { brand, close, sandboxDeps } = await startDemo(out, { seed, orders, now: time }, pastDeps);

@@ -123,14 +123,14 @@ export function downloadPath(file: { source: string; id: string }): string | nul
 }
 
 /**
- * Returns a URL that is safe to request: an https URL without a user name or password, or an http URL if both the URL
+ * Returns a URL that is safe to request: an https URL without a username or password, or an http URL if both the URL
  * and the base URL are on loopback. For any other URL, returns the problem without quoting the URL.
  */
 export function parseFileUrl(text: unknown, baseUrl: string): URL | { problem: string } {
   if (typeof text !== "string") return { problem: "is missing" };
   if (text.length > maxUrlLength || !URL.canParse(text)) return { problem: "is invalid" };
   const url = new URL(text);
-  if (url.username || url.password) return { problem: "contains a user name or password" };
+  if (url.username || url.password) return { problem: "contains a username or password" };
   if (url.protocol === "https:") return url;
   const isLocal =
     url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);

@@ -8,7 +8,7 @@ import type { Chunk, CsvOptions, EncoderOptions, RowSources } from "./formats.js
 /**
  * Encodes a table as CSV in UTF-8 with a header row, RFC 4180 quoting, LF line endings and exact values. Nulls become
  * empty cells. `excel` adds a BOM, CRLF line endings, timestamps that spreadsheets recognize, and an apostrophe before
- * each formula. Without `excel`, formulas are written unchanged, and a single warning reports how many there are.
+ * each formula. Without `excel`, formulas are written unchanged, and a single warning reports their number.
  */
 export function* encode(
   [source]: RowSources,
@@ -77,8 +77,8 @@ const formulaAtStart = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 const separatorBeforeFormula = /[;\t](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=+\-@＝＋－＠])/gu;
 
 /**
- * Matches the line break in `a\n =1+1`. Only `=` counts, because lines that start with a dash or an `@` are usually lists
- * and names.
+ * Matches the line break in `a\n =1+1`. After a line break, only `=` starts a formula, because lines that start with a
+ * dash or an `@` are usually list items or names.
  */
 const lineBreakBeforeFormula = /[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 

@@ -124,7 +124,7 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
   /**
-   * False for a column of a query result until a non-null value is found. A column without non-null values is stored as
+   * False for a column of a query result until a non-null value is found. A column that contains only nulls is stored as
    * text.
    */
   readonly #isKnown: boolean[];

@@ -49,7 +49,7 @@ export async function writeToFile(
     });
     await deps.runGracefully(
       () => copyToTarget(unnamed, target, previous?.mode, publish, deps).catch(fail),
-      "no incomplete file was written; run the same command again",
+      "no incomplete file was left behind; run the same command again",
     );
     return result;
   } finally {
@@ -109,7 +109,7 @@ const copyBytes = 1_048_576;
 
 /**
  * Copies an open file to a new file, and flushes it to disk.
- * @param mode the new file's permissions (default: those of any new file)
+ * @param mode the new file's permissions; if undefined, the process's umask applies
  */
 async function copyToFile(
   source: FileHandle,
@@ -155,7 +155,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
     return failed(errorReason(cause), `${writeHint(cause)}; any existing file is unchanged`);
   // For example, `/proc` exists, but creating a file in it fails with ENOENT.
   return existsSync(folder)
-    ? failed(`no files can be created in ${folder}`, "choose a different folder")
+    ? failed(`the folder ${folder} does not allow new files`, "choose a different folder")
     : failed(
         `the folder ${folder} does not exist`,
         `run \`mkdir -p ${quoteShellWord(folder)}\`, or choose a different file`,

@@ -102,12 +102,9 @@ function columnLetters(column: number): string {
 function checkRows(name: string, rows: number): void {
   if (rows < maxSheetRows) return;
   const hint = "select fewer with `--since` or `--limit`, or write CSV: `-o FILE.csv`";
-  throw new UsageError(
-    `\`${name}\` has more rows than the limit of a sheet: 1,048,576, including the header.`,
-    {
-      hint,
-    },
-  );
+  throw new UsageError(`\`${name}\` has more rows than a sheet can hold (1,048,576, including the header).`, {
+    hint,
+  });
 }
 
 /** The maximum length of a cell's text. Spreadsheets report files with longer text as damaged. */
@@ -314,7 +311,7 @@ function escapeXml(text: string): string {
   return (
     text
       .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 does not allow these
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters that XML 1.0 forbids
       .replace(/[\0-\x08\x0b-\x1f\ufffe\uffff]/g, (sign) => `_x${hex(sign)}_`)
       .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
   );

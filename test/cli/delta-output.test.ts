@@ -69,7 +69,7 @@ test("verify --delta compares each existing table with the mirror, and suggests 
   expect(out).toMatch(
     /^orders: version 0 differs from the mirror: rows without a month, 2026-09, 2026-10, 0 rows compared\n/,
   );
-  expect(out).toContain(`  damaged: ${september}: a page cannot be read\n`);
+  expect(out).toContain(`  damaged: ${september}: part of the file cannot be read\n`);
   expect(err).toContain(`\`rm ${september} && brandapi export orders --delta lake\``);
   const json = JSON.parse((await run("verify orders --json")).out.split("\n")[0] ?? "");
   expect(json).toEqual({ table: "orders", version: 0, differing: ["", "2026-10"] });

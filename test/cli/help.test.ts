@@ -203,11 +203,7 @@ test.each([
   ["login a.example/api/brand/v1", "`login` does not take the address", "use `--base-url`"],
   ["whoami https://a.example", "Too many arguments for `whoami`", "see `brandapi whoami --help`"],
   ["report --month 2999-05", "`--month 2999-05` is in the future.", "choose an earlier month"],
-  [
-    "export roster -o roster.xls",
-    "No format has this file extension: roster.xls",
-    "did you mean `-o roster.xlsx`?",
-  ],
+  ["export roster -o roster.xls", "Unsupported file extension: roster.xls", "did you mean `-o roster.xlsx`?"],
   ["download photos", "Unknown resource: `photos`.", "use `content`"],
   ["completion csh", "Unknown shell: `csh`.", "did you mean `zsh`?"],
   [
@@ -226,7 +222,7 @@ test.each([
   "sync --KEY brk_a",
   "sync -token brk_a",
 ])("`brandapi %s` exits with code 2, and suggests pasting the key at the login prompt", async (command) => {
-  const message = "The key is never passed as an argument, because other users could see it,";
+  const message = "The key cannot be passed as an argument, because other users could see it,";
   await expectUsageError(command, message, "run `brandapi login`, and paste the key at the prompt");
 });
 
@@ -278,8 +274,8 @@ test.each([
   ["export orders --delta=", "`--delta` is empty", "pass a value"],
   ["sync --since=", "`--since` is empty", "pass a value"],
   ["query --limit=", "`--limit` is empty", "pass a value"],
-  ["query --limit abc", "`--limit` is not a whole number", "from 0"],
-  ["sandbox --orders 250001", "`--orders` is not a whole number", "from 0 to 250000"],
+  ["query --limit abc", "Invalid value for `--limit`: `abc`.", "whole number from 0"],
+  ["sandbox --orders 250001", "Invalid value for `--orders`: `250001`.", "whole number from 0 to 250000"],
   ["sync --window soon", "`--window` is not a duration: `soon`", "`30d`"],
   ["status --max-age 1x", "`--max-age` is not a duration", "`26h`"],
   ["sync --until later", "`--until` is not a time: `later`", "2026-01-31"],

@@ -152,7 +152,7 @@ test.each(["orders.pdf", "orders.xls", "orders.zip.gz", "orders.xlsx.gz", "order
     ]) {
       const run = await brandapi(command, { home });
       expect(run.code).toBe(2);
-      expect(run.err).toContain(`No format has this file extension: ${file}`);
+      expect(run.err).toContain(`Unsupported file extension: ${file}`);
       for (const known of [".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".xlsx", ".parquet", ".gz"])
         expect(run.err).toContain(known);
     }
@@ -193,8 +193,8 @@ test.each([
   ["-o o.PARQUET --xlsx", "`--xlsx` contradicts the file's extension: o.PARQUET"],
   ["-o o.json --singer", "`--singer` contradicts the file's extension: o.json"],
   ["-o o.tsv --delimiter ;", '`--delimiter ";"` contradicts the file\'s extension: o.tsv'],
-  ["-o o.gz --parquet", "No format has this file extension: o.gz"],
-  ["-o exports/ --singer", "name a file in this folder: `-o exports/export.ndjson`"],
+  ["-o o.gz --parquet", "Unsupported file extension: o.gz"],
+  ["-o exports/ --singer", "specify a file in this folder: `-o exports/export.ndjson`"],
 ])("`export orders %s` exits with code 2 and the message %j", async (flags, message) => {
   const run = await brandapi(["export", "orders", ...flags.split(" "), "--db", await mirrorOf(1)]);
   expect(run.code).toBe(2);
@@ -289,7 +289,7 @@ test("an export of several tables to a folder writes one file per table, in CSV 
   const query = await brandapi(["query", "SELECT 1", "-o", "one", "--db", db], { home });
   expect(query).toMatchObject({
     code: 2,
-    err: expect.stringContaining("hint: name a file in this folder, such as `-o one/result.csv`"),
+    err: expect.stringContaining("hint: specify a file in this folder, such as `-o one/result.csv`"),
   });
   expect(readdirSync(home).sort()).toEqual(["new", "one"]);
 });

@@ -55,7 +55,7 @@ test("export rejects --include-removed if none of the exported tables can contai
   mirror.db.close();
   const run = async (...tables: string[]) =>
     await brandapi(["export", ...tables, "--csv", "--include-removed", "--db", mirror.path]);
-  const refused = { code: 2, err: expect.stringContaining("`--include-removed` makes no difference to ") };
+  const refused = { code: 2, err: expect.stringContaining("`--include-removed` has no effect on ") };
   for (const table of ["sales-by-month", "sync-runs"]) expect(await run(table)).toMatchObject(refused);
   const both = `export changes orders --csv -o out/ --include-removed --db ${await mirrorOfOrders(1)}`;
   expect((await brandapi(both)).code).toBe(0);

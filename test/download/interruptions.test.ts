@@ -251,7 +251,7 @@ test("a complete file whose size differs from its size in the library is kept, a
   const run = await download(brand);
   expect(run).toMatchObject({ code: 0, summary: { downloaded: 2, failed: 0 } });
   expect(run.err).toMatch(
-    /a\.jpg: the file has 1533 bytes, but according to the library it should have 1033; the file was kept/,
+    /a\.jpg: the file is 1533 bytes long, but the library reports 1033 bytes; the file was kept/,
   );
   expect(run.err.match(/warning/g)).toHaveLength(1);
   expect(run.files[0]).toMatchObject({ bytes: 1_533, library_bytes: 1_033, error: null });

@@ -219,7 +219,7 @@ test("if the complete file cannot be moved to its path, the export fails and rem
   });
   const missing = Object.assign(new Error("missing"), { code: "ENOENT" });
   await expect(failing(missing)).rejects.toMatchObject({
-    message: expect.stringContaining("no files can be created in"),
+    message: expect.stringContaining("does not allow new files"),
   });
   const busy = new MirrorBusy("busy");
   await expect(failing(busy)).rejects.toBe(busy);

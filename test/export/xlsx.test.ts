@@ -235,7 +235,7 @@ test("an XLSX export rejects a table with too many rows for a sheet before it wr
   const refused = {
     code: 2,
     out: "",
-    err: expect.stringMatching(/more rows than the limit of a sheet.*1,048,576[\s\S]*`--since`[\s\S]*CSV/),
+    err: expect.stringMatching(/more rows than a sheet can hold.*1,048,576[\s\S]*`--since`[\s\S]*CSV/),
   };
   expect(await run("export", "orders", "sync_runs", "-o", "many.xlsx")).toMatchObject(refused);
   expect(existsSync(join(home, "many.xlsx"))).toBe(false);
@@ -409,7 +409,7 @@ test.each([
   const result = { ...table, batches: () => [Array<Row>(rows).fill([])], count: undefined };
   for (const source of [table, result]) {
     const writing = () => [...encode([source as RowSource], { warn: () => {} })];
-    if (outcome === "rejects") expect(writing).toThrow("`t` has more rows than the limit of a sheet");
+    if (outcome === "rejects") expect(writing).toThrow("`t` has more rows than a sheet can hold");
     else expect(writing).not.toThrow();
   }
 });

@@ -10,7 +10,7 @@ export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
 /** An action in the Delta protocol. Times are in milliseconds since the Unix epoch. */
 export interface Action {
-  /** `mirror` is an extension of the Delta protocol. */
+  /** This program adds `mirror`, which is not part of the Delta protocol. */
   commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
   protocol?: typeof protocol;
   metaData?: MetaData;
