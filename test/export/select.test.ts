@@ -233,7 +233,7 @@ test("export explains why a table, a column or a combination of flags is invalid
   );
 });
 
-test("the error for an export of a table that has never been synced gives the sync command to run", async () => {
+test("if a table has never been synced, the export error gives the sync command to run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   mirror.db.close();

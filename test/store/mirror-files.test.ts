@@ -73,7 +73,7 @@ test("reading a mirror into memory fails if the write-ahead log contains changes
   for (const name of [path, link]) expect(() => readIntoMemory(name)).toThrow("some of its data is in a log");
 });
 
-test("in a linked folder, a relative link to a missing mirror is resolved from the folder's real location", () => {
+test("in a linked folder, a relative link to a missing mirror is resolved relative to the folder's real location", () => {
   const home = makeHome();
   mkdirSync(join(home, "deep", "folder"), { recursive: true });
   symlinkSync(join("deep", "folder"), join(home, "link"));

@@ -34,7 +34,7 @@ test.each<[string, string, OwnerBrand | null, OwnerBrand | undefined]>([
   expect(() => checkOwner(owner, acme, expected)).toThrow(message);
 });
 
-test("if a mirror stores its brand's ID but not the name, the ID is used as the name", async () => {
+test("if a mirror stores its brand's ID but not its name, the ID is used as the name", async () => {
   const mirror = await makeMirror();
   expect(loadOwner(mirror)).toBeNull();
   mirror.transaction(() => saveInfo(mirror, "brand_id", "a"));

@@ -255,7 +255,7 @@ test("columns for undocumented fields accept any value, never reuse the name of 
   ]);
 });
 
-test("if the API sends a new field, its path is reported once per mirror", async () => {
+test("if the API sends a new field, the field's path is reported only once per mirror", async () => {
   const mirror = await makeMirror();
   const grown = (id: string) =>
     order(id, {

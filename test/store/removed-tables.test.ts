@@ -32,7 +32,7 @@ async function exported(path: string, ...args: string[]) {
   return (parse(run.out) as string[][]).map((row) => row.join(" "));
 }
 
-test("removed records and their child rows are in separate tables, which are the only tables with a `removed_at` column", async () => {
+test("removed records and their child rows are stored in separate tables, which are the only tables with a `removed_at` column", async () => {
   const { all } = await withRemovals();
   expect(all("SELECT id FROM orders ORDER BY id")).toEqual([{ id: "order-1" }, { id: "order-3" }]);
   expect(all("SELECT id, removed_at FROM orders_removed")).toEqual([{ id: "order-2", removed_at: at(2) }]);

@@ -55,7 +55,7 @@ describe("record counts after a sync", () => {
   });
 });
 
-test("if a status filter returns a wrong count, sync reports it once, and ignores the count until it is correct again", async () => {
+test("if a status filter returns a wrong count, sync reports the count once, and ignores it until it is correct again", async () => {
   const brand = makeBrand({ orders, variants: { refundedFilter: "any" } });
   brand.refund("o5", 1);
   expect(await synced(brand)).toMatchObject({ code: 8, verified: 0 });
