@@ -94,7 +94,7 @@ export interface CommandLine {
 export interface Context {
   deps: Deps;
   commandLine: CommandLine;
-  /** The current profile. Set only if the command runs for all profiles. */
+  /** The current profile if the command runs for all profiles; otherwise, undefined. */
   profile?: string;
   /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
   brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;

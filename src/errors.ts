@@ -23,7 +23,7 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * The extent of a failure, which ends the work on one resource, all further requests (an outage), or the entire
+ * Whether a failure ends the work on one resource, prevents all further requests (an outage), or ends the entire
  * command.
  */
 export type FailureScope = "resource" | "outage" | "command";

@@ -23,7 +23,7 @@ import { OutageTimer, retryDelay, timerPrecisionMs } from "./retry.js";
 export interface ApiSettings {
   baseUrl: string;
   key: string;
-  /** The hint for a rejected key (401). It depends on the source of the key. */
+  /** The hint for a rejected key (401), which depends on the key's source. */
   rejectedKeyHint: string;
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */
@@ -53,7 +53,7 @@ interface ApiRequest {
 
 /**
  * Sends the requests of one run. Each request first waits for the rate limit. If it fails because the API is
- * unavailable, it is retried until `--max-wait` expires. All other failures are thrown immediately.
+ * unavailable, it is retried for up to `--max-wait`. All other failures are thrown immediately.
  */
 export class ApiClient {
   readonly stats = { requests: 0, retries: 0 };
@@ -91,7 +91,7 @@ export class ApiClient {
     let firstSentAt: number | null = null;
     const remainingMs = () => this.#outage.remainingMs(firstSentAt);
     for (let attempt = 1; ; attempt += 1) {
-      // Timers can fire early, so a few milliseconds of a server-requested delay may remain after the wait for a retry.
+      // Timers can fire early, so a few milliseconds of a server-requested delay may remain when a retry starts.
       const maxServerWaitMs = remainingMs() + timerPrecisionMs;
       const permit = await this.#limiter.acquire(signal, maxServerWaitMs);
       const sentAt = clock.monotonic();
@@ -199,7 +199,7 @@ export class ApiClient {
 function buildUrl(base: URL, path: string, query: QueryParameters): URL {
   const url = new URL(`.${path.startsWith("/") ? "" : "/"}${path}`, base);
   if (!url.href.startsWith(base.href) || url.search || url.hash)
-    throw new UnexpectedResponse("A path leads outside the base URL, so it was not requested.");
+    throw new UnexpectedResponse("The request was not sent, because its path leads outside the base URL.");
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;
@@ -231,7 +231,7 @@ async function readBody({ body }: HttpResponse, path: string): Promise<string> {
     size += chunk.byteLength;
     if (size > responseLimits.bytes)
       throw new UnsafeResponse(
-        `The API's response to ${path} is larger than ${responseLimits.bytes / 2 ** 20} MiB; it was rejected.`,
+        `The API's response to ${path} was rejected: it is larger than ${responseLimits.bytes / 2 ** 20} MiB.`,
         { hint: "check that the base URL points to the brand API" },
       );
     chunks.push(chunk);

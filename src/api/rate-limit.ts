@@ -23,8 +23,8 @@ type Admission = { permit: number } | { waitMs: number };
 
 /**
  * Enforces the API's limits across all processes on this machine (see "Limits" in the API documentation). Each request
- * counts for one window (one minute). The window starts with the response, because the server may count the request at
- * any time until it responds.
+ * counts for one window (one minute). The window starts when the response arrives, because the server may count the
+ * request at any time until then.
  */
 export class RateLimiter {
   /**

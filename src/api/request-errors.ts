@@ -16,7 +16,7 @@ import { dayMs, formatDuration, formatMinute } from "../util/timestamps.js";
 import { parseRetryAfter } from "./headers.js";
 import { InvalidBody } from "./response.js";
 
-/** A response with a status for which the request is not retried. */
+/** A response with a status that is not retried. */
 export interface RejectedRequest {
   kind: "rejected";
   status: number;
@@ -180,7 +180,7 @@ export function createRejectionError(rejected: RejectedRequest, context: Request
   if (status === 403) return createForbiddenError(rejected, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
-  // Every path without an ID exists, so the base URL must be wrong.
+  // Every documented path without an ID exists, so the base URL must be wrong.
   if (status === 404)
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,
@@ -202,7 +202,7 @@ export function createRejectionError(rejected: RejectedRequest, context: Request
   });
 }
 
-/** Returns a hint that names only the host of a redirect's target, because the whole URL could contain the key. */
+/** Returns a hint that names only the host of a redirect's target, because the full URL could contain the key. */
 function redirectHint(location: string | null, baseUrl: string): string {
   if (location === null || !URL.canParse(location, baseUrl)) return "set `--base-url` to the final address";
   const { origin } = new URL(location, baseUrl);
@@ -302,5 +302,5 @@ export function createRetryAfterError(ms: number, now: number): ApiUnavailable {
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
-  return `try again after ${formatMinute(now + ms)} UTC, or let brandapi wait with \`--max-wait ${minutes}m\``;
+  return `try again after ${formatMinute(now + ms)} UTC, or sooner with \`--max-wait ${minutes}m\``;
 }

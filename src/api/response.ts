@@ -81,7 +81,7 @@ export function parseEnvelope(
       "ask the platform to send IDs with more than 15 digits as strings",
     );
   if (typeof data !== "object" || data === null)
-    throw createUnexpectedResponseError(path, "has no object or array as `data`");
+    throw createUnexpectedResponseError(path, "has no object or array in `data`");
   const items = Array.isArray(data) ? data : null;
   if (items && items.length > maxItems)
     throw createUnsafeResponseError(
@@ -93,7 +93,7 @@ export function parseEnvelope(
 }
 
 function createUnsafeResponseError(path: string, problem: string, hint: string): UnsafeResponse {
-  return new UnsafeResponse(`The API's response to ${path} ${problem}; it was rejected.`, { hint });
+  return new UnsafeResponse(`The API's response to ${path} was rejected: it ${problem}.`, { hint });
 }
 
 function parseBody(text: string): Json {
@@ -178,7 +178,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Traverses the value with a list instead of recursion, because deep nesting would overflow the stack. */
+/** Not recursive, because a deeply nested value would overflow the call stack. */
 function containsInfinity(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())

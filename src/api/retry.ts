@@ -58,7 +58,7 @@ export const timerPrecisionMs = 5;
 
 /**
  * Returns the delay before the next attempt, or null to give up. Uses exponential backoff with full jitter, and makes
- * the last attempt when `remainingMs` expires. Honors `Retry-After` unless it exceeds `remainingMs`.
+ * the last attempt at the end of `remainingMs`. Honors `Retry-After` unless it exceeds `remainingMs`.
  * @param attempt the number of failed attempts
  * @param random a number in [0, 1)
  */

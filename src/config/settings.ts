@@ -122,7 +122,10 @@ function chooseKey(
   return { key: parseKey(profile.key, source), keySource: "profile" };
 }
 
-/** True if the base URL and the profile's base URL have different origins. The profile's key must then not be sent. */
+/**
+ * True if the base URL and the profile's base URL have different origins. In that case, the profile's key must not be
+ * sent.
+ */
 function isForeignUrl(profile: Profile, baseUrl: string | undefined): boolean {
   return profile.baseUrl !== undefined && parseOrigin(profile.baseUrl) !== parseOrigin(baseUrl);
 }

@@ -12,7 +12,7 @@ import { views } from "../views/all-views.js";
 import { allTableShapes, shapesReadBy, tablesReadBy } from "./readable-tables.js";
 import { createTempViews, type StatementReads } from "./statement-reads.js";
 
-/** Maps each system table that views select from to an SQL expression for the time at which a row was added. */
+/** For each system table that views use, an SQL expression for the time at which a row was added. */
 const systemRowTimeSql: Readonly<Record<string, string>> = {
   changes: "seen_changed_at",
   sync_runs: "coalesce(finished_at, started_at)",
@@ -79,7 +79,7 @@ function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string):
 /** Describes the data that the mirror cannot reconstruct for an earlier time. */
 export interface AsOfLimits {
   notYetRead: { resourceName: string; firstReadAt: string }[];
-  /** Tables without a history, in which rows that have changed since the requested time are missing. */
+  /** Tables without a history. Rows that have changed since the requested time are missing from them. */
   withoutHistory: string[];
   /** True if the host ranking at the requested time was replaced later on the same day. */
   isRankingReplaced: boolean;

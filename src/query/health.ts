@@ -49,7 +49,7 @@ export interface ResourceHealth {
   last_error: string | null;
   /** The problems that the last `verify` found. `repairable` is false if they must all be fixed in the API. */
   found: { at: string; error: string; repairable: boolean } | null;
-  /** The API's last 402 or 403 response, if the key or the plan no longer allows this resource. */
+  /** The API's last 402 or 403 response, if the key or the plan no longer allows access to this resource. */
   refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];

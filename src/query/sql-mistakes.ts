@@ -63,7 +63,7 @@ const otherDialects: readonly [pattern: RegExp, hint: string][] = [
   ],
   [
     /\b(?:date|timestamp)\s+''/i,
-    "write a date as text only, without `date` or `timestamp` before it: `'2026-10-01'`",
+    "write a date as plain text, without `date` or `timestamp` before it: `'2026-10-01'`",
   ],
   [/\bdistinct\s+on\b/i, "SQLite has no DISTINCT ON; use `GROUP BY`"],
   [/\b(?:nvl|isnull)\s*\(/i, "use `coalesce(a, b)`"],

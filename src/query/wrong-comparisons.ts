@@ -125,7 +125,7 @@ function comparedDateColumn(tokens: readonly string[], index: number): string | 
     .find((column) => column !== undefined);
 }
 
-/** Returns the operands that are compared with the value from the token `first` to the token `last`. */
+/** Returns the operands that are compared with the value that consists of the tokens from `first` to `last`. */
 function comparedOperands(tokens: readonly string[], first: number, last = first): (readonly string[])[] {
   return [leftOperand(tokens.slice(0, first)), rightOperand(tokens.slice(last + 1))];
 }

@@ -33,7 +33,7 @@ export interface Period extends DayRange {
   from: string;
   through: string;
   has_complete_days: boolean;
-  /** True if any day in the period is not over, or has not been fully read. */
+  /** True if the period contains a day that is not over or has not been fully read. */
   is_partial: boolean;
   /** The days just before the period, for comparison. Null if any of them has not been fully read. */
   before: Comparison | null;

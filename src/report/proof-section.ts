@@ -120,7 +120,7 @@ function describeAge(
 }
 
 const limits: readonly string[] = [
-  "Removed and cancelled orders do not count. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
+  "Removed and cancelled orders are excluded. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
   "The API does not provide refund dates, so each refund gets the date of the sync that first found it. Nor does the API report which commissions have been paid.",
   "A change to an old order that affects neither a count nor a daily total, such as a new commission rate, is found only when the order is re-read.",
 ];

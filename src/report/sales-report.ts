@@ -37,7 +37,8 @@ export function createReport(
   const firstSalesDay = mirror.selectValue<string>("SELECT min(day) FROM sales_by_day");
   const lastSalesDay = mirror.selectValue<string>("SELECT max(day) FROM sales_by_day");
   const readUntil = loadOrdersEnd(mirror);
-  // If the API returns an order with an unreadable date for every date range, no range counts as fully read.
+  // If an order with an unreadable date appears in the API's response for every date range, no range counts as fully
+  // read.
   const reached = readUntil ?? (lastSalesDay && `${lastSalesDay}T00:00:00.000Z`);
   if (reached === null)
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {

@@ -108,20 +108,24 @@ function findEndpoint(path: string) {
   throw new ErrorResponse(404, "unknown_path", "There is no endpoint at this path.");
 }
 
-/** The sandbox's behavior where the API documentation leaves it open, as listed in the help. */
+/** The sandbox's behavior in cases that the API documentation leaves open. The help lists these choices. */
 export const undocumentedChoices: readonly string[] = [
-  "A date without a time means the whole day in UTC; timestamps end in Z or a zero offset.",
+  "A date without a time means the entire day in UTC.",
+  "Timestamps must end in Z or a zero offset.",
   "Pages past the end are empty, and total_pages is 0 for an empty list.",
   "`active` orders are neither cancelled nor fully refunded.",
   "Among orders with the same date, the one attributed last comes first.",
   "A malformed ID causes a 404 in a path and a 400 in a query.",
   "Requests are checked in this order: limit, path, method, key, scope, plan, parameters.",
   "Rejected requests count toward the limits.",
-  "Analytics ignores cancelled orders, subtracts refunds and mixes currencies.",
-  "Weeks start on Monday, and the total unique count is less than the sum of the daily counts.",
-  "`download_path` starts with /content, and attachment URLs do not work.",
+  "Analytics totals exclude cancelled orders, subtract refunds and mix currencies.",
+  "Weeks start on Monday.",
+  "The unique count for a period is less than the sum of its daily unique counts.",
+  "`download_path` starts with /content.",
+  "Attachment URLs do not work.",
   "Recommended products have `note` and `url` in addition to `id` and `title`.",
-  "Gifts, codes and surveys are paginated and have UUIDs; survey results are a single object.",
+  "Gifts, codes and surveys are paginated and have UUIDs.",
+  "The results of a survey are a single object.",
   "Error bodies have the form {success: false, error: {code, message, status}}.",
 ];
 

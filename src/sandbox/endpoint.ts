@@ -74,7 +74,7 @@ export function respondWithPage(
 
 /**
  * Returns the records in a range, newest first. If several records have the same date, the last one added comes first.
- * Records without a date come last, and only if the range is open at both ends.
+ * Records without a date come last; they are omitted unless the range is open at both ends.
  */
 export function selectRange<T extends object>(
   list: readonly T[],

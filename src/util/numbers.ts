@@ -1,12 +1,12 @@
 /**
- * Compares amounts of money with a tolerance. The API sums doubles in varying order, so the last digits can differ
- * between responses. The tolerance is less than a tenth of a cent, the smallest unit of some currencies.
+ * True if two amounts of money are equal except for rounding errors. The API sums doubles in varying order, so the last
+ * digits can differ between responses. The tolerance is smaller than 0.001, the smallest unit of some currencies.
  */
 export function amountsEqual(a: number, b: number): boolean {
   return Math.abs(a - b) < 0.0005 || nearlyEqual(a, b);
 }
 
-/** Compares numbers to 12 significant digits, the precision of sums of doubles. Integers must be equal. */
+/** True if two numbers agree to 12 significant digits, the precision of sums of doubles. Integers must be equal. */
 export function nearlyEqual(a: number, b: number): boolean {
   if (a === b) return true;
   if (Number.isInteger(a) && Number.isInteger(b)) return false;

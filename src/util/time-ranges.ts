@@ -47,7 +47,7 @@ export function overlaps(a: TimeRange, b: TimeRange): boolean {
   return a.from <= b.to && a.to >= b.from;
 }
 
-/** True if the range lies entirely within one of `ranges`, whose adjacent ranges must have been merged. */
+/** True if the range lies entirely within one of `ranges`, which must already be merged. */
 export function isWithinOneOf({ from, to }: TimeRange, ranges: readonly TimeRange[]): boolean {
   return ranges.some((range) => range.from <= from && range.to >= to);
 }
@@ -57,7 +57,7 @@ export function containsInstant({ from, to }: TimeRange, instant: number): boole
   return instant >= from && instant < to + 1;
 }
 
-/** Returns the gaps between the ranges and, if `from` is given, the gap between it and the first range. */
+/** Returns the gaps between the ranges and, if `from` is given, the gap between `from` and the first range. */
 export function findGaps(ranges: Iterable<TimeRange>, from?: number): TimeRange[] {
   const merged = mergeRanges(ranges);
   const [first, last] = [merged[0], merged.at(-1)];

@@ -54,13 +54,13 @@ interface TotalsComparison {
   requestedAt: number;
   totals: TotalsByDay;
   changed: string[];
-  /** The days that have no stored totals, because an interrupted run read only part of them. */
+  /** The days without stored totals, which an interrupted run has only partially read. */
   unknown: string[];
   /** The drift that prevented a comparison of amounts, or null if amounts were compared. */
   drift: AmountDrift | null;
 }
 
-/** A day whose totals have changed, or from which the API no longer returns a record. */
+/** A day with changed totals, or with a record that the API no longer returns. */
 interface DayDifference extends TimeRange {
   day: string;
   text: string;
@@ -146,7 +146,9 @@ function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[
 
 function findMissingRecords({ state }: DatedSession): DayDifference[] {
   const dates = state.removableRecords().flatMap(({ date }) => date ?? []);
-  return dates.map((date) => createDayDifference(utcDay(date), "the API no longer returns a record"));
+  return dates.map((date) =>
+    createDayDifference(utcDay(date), "the API no longer returns one of the records"),
+  );
 }
 
 /**
@@ -258,7 +260,7 @@ function verifyMonths(
   const from = Number.isFinite(first.from) ? first.from : oldest;
   const months = listMonths({ from, to: newestRead });
 
-  /** Describes a count that spans several months only in the first of them. The later months refer to that month. */
+  /** If a count spans several months, describes it in the first month. The later months refer to the first one. */
   function describeCountIn(month: TimeRange, count: CountComparison): string {
     const firstMonth = months.find((other) => overlaps(other, count));
     const isFirst = firstMonth === undefined || firstMonth.from === month.from;

@@ -8,7 +8,7 @@ import { checks, createEvidence, undatedEvidence } from "./evidence.js";
 import type { PartResult, RecordsResult } from "./verification-result.js";
 
 /**
- * Reads a whole list, and compares every record with the mirror.
+ * Reads an entire list, and compares every record with the mirror.
  * @param pendingDetails the number of records with outdated details, or null if the resource has no details
  */
 export async function verifyList(run: ResourceRun, pendingDetails: number | null): Promise<RecordsResult> {

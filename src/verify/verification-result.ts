@@ -7,7 +7,7 @@ import type { Evidence } from "./evidence.js";
 /**
  * The kinds of parts in a result:
  * - `month`: the records in a calendar month
- * - `list`: a whole list without dates
+ * - `list`: an entire list without dates
  * - `unread`: a date range that has never been read
  * - `unreachable`: records that the API counts but does not return for any date range
  * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
@@ -22,7 +22,7 @@ export interface PartResult {
   part: string;
   state: "proven" | "unproven" | "different";
   why: string;
-  /** The oldest of the times (ISO 8601) at which the part's date ranges were last read, or null if unknown. */
+  /** The earliest of the times (ISO 8601) at which the part's date ranges were last read, or null if unknown. */
   read_at: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface RecordsResult extends CountSums {
   future?: { records: number; until: string } | null;
   /** The number of current records without a readable date. */
   undated?: number;
-  /** True if the API's counts contradict each other, or if a list never settled. */
+  /** True if the API's counts contradict each other, or if a list changed during every read. */
   unsettled?: boolean;
   repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
   collectEvidence?: () => Evidence[];
@@ -60,7 +60,7 @@ export interface VerificationResult extends RecordsResult {
 }
 
 /**
- * A result as printed by `verify --json`. The field `month` contains the name of a part, and the kind `unreachable` is
+ * A result as printed by `verify --json`. The `month` field contains the part's name, and the `unreachable` kind is
  * called `undated`.
  */
 export interface PrintedResult extends Omit<VerificationResult, "parts" | "problems" | "collectEvidence"> {

@@ -27,7 +27,7 @@ const hostIdsSql = `host_ids AS (
       UNION SELECT host_id AS id FROM analytics_hosts
     )`;
 
-/** Sales by host. An empty string stands for a null ID, so that rows can be joined by equality. */
+/** Sales by host. An empty string stands for a null ID, so that rows can be joined with `=`. */
 const salesByHostSql = `sales_by_currency AS (SELECT host_id, currency, ${orderFigureSumsSql} FROM order_figures GROUP BY host_id, currency),
     sales_by_host AS (
       SELECT coalesce(host_id, '') AS host, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
@@ -150,12 +150,12 @@ const commissionPartsSql = `commission_parts AS (
 export const commissionByHost: View = {
   name: "commission_by_host",
   about:
-    "one row per host and currency, with the commission on orders that count and the commission clawed back (the highest commission seen for each order minus the current one); " +
+    "one row per host and currency, with the commission earned on orders that are neither removed nor cancelled, and the commission clawed back (the highest commission seen for each order minus the current one); " +
     "the API does not report payments",
   columns: [
     ...hostColumns,
     currencyColumn,
-    integer("orders", "orders that count: neither removed nor cancelled"),
+    integer("orders", "orders that are neither removed nor cancelled"),
     amount("commission_amount", "the commission that the host has earned (the API does not report payments)"),
     amount(
       "taken_back",

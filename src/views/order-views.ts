@@ -21,7 +21,7 @@ export const orderFigures: View = {
   name: "order_figures",
   isHelper: true,
   about:
-    "one row per order that the API still returns, with its contribution to each figure; a cancelled order counts only in `cancelled_orders`; " +
+    "one row per order that the API still returns, with its contribution to each total; a cancelled order is included only in `cancelled_orders`; " +
     "the other order views sum these rows",
   columns: [
     ...orderColumns("id", "order_number", "order_date"),
@@ -58,7 +58,7 @@ const netColumns = [
 export const ordersNet: View = {
   name: "orders_net",
   about:
-    "one row per order that counts (neither removed nor cancelled), with its net after refunds; null amounts are 0",
+    "one row per order that is neither removed nor cancelled, with its net after refunds; null amounts are 0",
   columns: netColumns,
   date: "ordered_at",
   rowId: "record_id",

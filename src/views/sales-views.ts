@@ -100,7 +100,7 @@ export const refundsByMonth: View = {
     monthColumn,
     currencyColumn,
     ...orderFigureColumns,
-    integer("refunded_orders", "orders that count and were partially or fully refunded"),
+    integer("refunded_orders", "orders included in `orders` that were partially or fully refunded"),
     number("refund_rate", "refunded amount divided by gross amount, 0 to 1"),
   ],
   date: "month",
@@ -117,7 +117,7 @@ const reportedAtColumn = timestamp(
   "the time of the first complete read after the month's end",
 );
 
-const netReportedColumn = amount("net_reported", "the net amount at the time when the month was reported");
+const netReportedColumn = amount("net_reported", "the net amount when the month was reported");
 
 const netNowColumn = amount("net_now");
 
@@ -248,7 +248,7 @@ const millisecondsBetweenSql = (from: string, to: string) =>
 export const lateRefunds: View = {
   name: "late_refunds",
   about:
-    "one row per refund that was found after its order was first read (only orders that count); " +
+    "one row per refund that was found after its order was first read (excluding removed and cancelled orders); " +
     "the API does not provide refund dates, so the view contains a lower and an upper bound for the time from order to refund",
   columns: [
     text("order_id"),

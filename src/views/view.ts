@@ -68,18 +68,18 @@ export function isUtcTime(column: string): boolean {
 export const materializedSql = "LIMIT -1";
 
 export const orderCountColumns: readonly Column[] = [
-  integer("orders", "orders that count: neither removed nor cancelled"),
-  integer("cancelled_orders", "cancelled orders, which are excluded from all other figures"),
+  integer("orders", "orders that are neither removed nor cancelled"),
+  integer("cancelled_orders", "cancelled orders, which are excluded from all other totals"),
   integer(
     "orders_without_total",
-    "orders that count but have no total, and therefore add nothing to the gross amount",
+    "orders that are included in `orders` but have no total, and therefore add nothing to the gross amount",
   ),
 ];
 
 /** An order's amounts. Null amounts count as 0. */
 export const orderAmountColumns: readonly Column[] = [
-  amount("gross_amount", "sum of `total_amount` for orders that count"),
-  amount("refunded_amount", "sum of `refund_amount` for orders that count"),
+  amount("gross_amount", "sum of `total_amount` over the orders included in `orders`"),
+  amount("refunded_amount", "sum of `refund_amount` over the orders included in `orders`"),
   amount("net_amount", "gross amount minus refunds"),
   amount("commission_amount", "the commission that hosts have earned (the API does not report payments)"),
 ];

@@ -34,7 +34,9 @@ it.each([
   const server = await serve((_request, response) => sendJson(response, `{"success":true,"data":${items}}`));
   const error = await rejection(testApi(server.baseUrl).get("/orders", query));
   expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
-  expect(error.message).toContain(`response to /orders contains more than ${maximum} requested`);
+  expect(error.message).toContain(
+    `response to /orders was rejected: it contains more than ${maximum} requested`,
+  );
 });
 
 it("if the rate-limit headers of a response report no remaining requests, the next request waits until the limit resets", async () => {

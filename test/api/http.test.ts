@@ -257,7 +257,7 @@ it.each([
   const server = await serve(respond);
   const error = await rejection(retryingClient(server.baseUrl).api.get("/orders"));
   expect(error).toMatchObject({ name: "UnsafeResponse", exitCode: 7 });
-  expect(error.message).toContain("/orders is larger than 16 MiB");
+  expect(error.message).toContain("/orders was rejected: it is larger than 16 MiB");
   expect(server.requests.length).toBe(1);
 });
 

@@ -28,9 +28,9 @@ it.each([
   ["null instead of an object", "null", "is not an object"],
   ["no `success`", '{"data":[]}', "does not have `success: true`"],
   ["a string as `success`", '{"success":"true","data":[]}', "does not have `success: true`"],
-  ["no `data`", '{"success":true}', "has no object or array as `data`"],
-  ["null as `data`", '{"success":true,"data":null}', "has no object or array as `data`"],
-  ["a string as `data`", '{"success":true,"data":"secret"}', "has no object or array as `data`"],
+  ["no `data`", '{"success":true}', "has no object or array in `data`"],
+  ["null as `data`", '{"success":true,"data":null}', "has no object or array in `data`"],
+  ["a string as `data`", '{"success":true,"data":"secret"}', "has no object or array in `data`"],
   [
     "a list as `pagination`",
     '{"success":true,"data":[],"pagination":[]}',
@@ -73,11 +73,11 @@ it.each([
     '{"success":true,"data":[{"host":{"host_id":-12345678901234567890}}]}',
     "has a numeric ID with too many digits",
   ],
-  ["101 levels of nesting", nested(101), "is nested more than 100 levels deep; it was rejected"],
+  ["101 levels of nesting", nested(101), "was rejected: it is nested more than 100 levels deep"],
   [
     "three items instead of the two requested",
     '{"success":true,"data":[1,2,3]}',
-    "contains more than the 2 items requested; it was rejected",
+    "was rejected: it contains more than the 2 items requested",
   ],
 ])("a response with %s is rejected", (_, text, problem) => {
   expect(() => read(text)).toThrow(UnexpectedResponse);
@@ -129,7 +129,7 @@ it.each([
     `{"success":true,"data":[],"debug":{"authorization":"Bearer ${text}"}}`,
   ]) {
     expect(() => read(body)).toThrow(UnsafeResponse);
-    expect(() => read(body)).toThrow("The API's response to /orders contains the API key; it was rejected.");
+    expect(() => read(body)).toThrow("The API's response to /orders was rejected: it contains the API key.");
   }
 });
 

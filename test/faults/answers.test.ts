@@ -121,7 +121,7 @@ const permanent: [name: string, fault: Fault, code: number, message: RegExp][] =
     "`data` in a response is missing",
     change(({ data: _, ...one }) => one),
     7,
-    /no object or array as `data`/,
+    /no object or array in `data`/,
   ],
   ["`data` in a response is an object instead of a list", data({ orders: [] }), 7, /not a list/],
   ["an item in a response is a number", data([1, 2]), 7, /orders/],

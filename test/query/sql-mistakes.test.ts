@@ -92,7 +92,7 @@ test.each([
   ],
   ["SELECT date_trunc('month', order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
   ["SELECT extract(year FROM order_date) FROM orders", "use `strftime('%Y-%m', order_date)`"],
-  ["SELECT id FROM orders WHERE order_date > date '2026-10-01'", "write a date as text only"],
+  ["SELECT id FROM orders WHERE order_date > date '2026-10-01'", "write a date as plain text"],
   ["SELECT isnull(currency, 'x') FROM orders", "use `coalesce(a, b)`"],
   ["SHOW TABLES", "lists the tables, and `brandapi tables NAME --db"],
   ["UPDATE orders SET curency = 'EUR'", "`query` runs only read-only statements."],
@@ -136,7 +136,7 @@ test.each([
   ],
   ["`strftime('%Y-%m', order_date)`", "SELECT date_format(day, '%Y') FROM orders"],
   [
-    "write a date as text only",
+    "write a date as plain text",
     "SELECT timestamp '2026-10-01'",
     "SELECT 1 WHERE '2026' < timestamp '2026-10-01'",
   ],
