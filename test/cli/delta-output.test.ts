@@ -40,7 +40,7 @@ async function makeMachine(...brands: string[]) {
   return { home, mirrors, run, files };
 }
 
-test("verify --delta compares each existing table with the mirror, and suggests the export that updates the tables", async () => {
+test("verify --delta compares each existing table with the mirror, and suggests a command that fixes the differences", async () => {
   const { home, run, files } = await makeMachine("fern");
   const exported = await run("export orders order_line_items");
   expect(exported.err).toMatch(/^orders: .*: \S*lake\/orders\norder_line_items: .*\/order_line_items\n$/);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock, systemDeps } from "../../src/deps.js";
 import { Stopped } from "../../src/errors.js";
 
-test("the monotonic clock returns milliseconds that are comparable between all processes on this machine", () => {
+test("the monotonic clock returns milliseconds that can be compared across processes on the same machine", () => {
   const difference = systemClock.monotonic() - Number(process.hrtime.bigint()) / 1e6;
   expect(Math.abs(difference)).toBeLessThan(60_000);
 });

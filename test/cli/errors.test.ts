@@ -204,7 +204,7 @@ test("with --all-profiles, an error names the failed profile, and the commands i
   expect(deps.stderr.text).toBe(`brandapi: acme: x\n  hint: ${hint}\n`);
 });
 
-test("only usage errors abbreviate a long argument, because in other errors it could be a file's path", () => {
+test("long arguments are abbreviated in usage errors, but not in other errors, where they could be file paths", () => {
   const long = "x".repeat(50);
   const report = (error: BrandapiError) => {
     const deps = testDeps();
@@ -260,7 +260,7 @@ test("in messages, hints and stack traces, control characters are escaped, and A
   expect(deps.stderr.text.match(/\[key hidden\] \\u001b\[2J/g)).toHaveLength(4);
 });
 
-test("only a command interrupted by a signal is reported as stopped and exits with that signal's exit code", () => {
+test("an abort caused by a signal is reported as stopped, but any other abort is reported as a bug", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   const aborted = new DOMException("aborted", "AbortError");

@@ -72,7 +72,7 @@ test.each([
   expect(range.until === undefined ? "the end of the data" : formatInstant(range.until)).toBe(to);
 });
 
-test("a command processes the resources named on the command line in a fixed order, or all resources if none is named", () => {
+test("a command processes the named resources in a fixed order, or all resources if none is named", () => {
   const namesOf = (...names: string[]) => chooseResources(names).resources.map(({ name }) => name);
   expect(namesOf("roster", "orders")).toEqual(["orders", "roster"]);
   expect(namesOf()).toEqual(resources.map(({ name }) => name));

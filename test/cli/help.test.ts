@@ -28,7 +28,7 @@ test("brandapi --help describes the global options, and each command's help refe
   }
 });
 
-test("brandapi --help names the Node versions for which the installation compiles SQLite", async () => {
+test("brandapi --help lists the Node versions on which SQLite is compiled during installation", async () => {
   const { out } = await brandapi("--help");
   expect(out.replace(/\s+/g, " ")).toContain("on Node 22 and later, nothing is compiled. On Node 20, ");
 });
@@ -86,7 +86,7 @@ test.each<[string, ProgramOptions, number]>([
   expect(longest).toBeGreaterThan(width - 5);
 });
 
-test("an example is wrapped only if it is too long, and a backslash is added only outside quotes", () => {
+test("an example that is too long is wrapped, with a backslash before each line break outside quotes", () => {
   const example = (line: string, columns: number) =>
     formatExamples({ [line]: "purpose" }, testDeps({ tty: true, columns }));
   const line = "brandapi query 'SELECT one FROM two' --csv --out three.csv";

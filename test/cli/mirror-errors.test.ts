@@ -79,7 +79,7 @@ test.each<[string, string, Machine]>([
   });
 });
 
-test("unless --db is passed, the error for an unknown profile names the profile rather than its missing mirror", () => {
+test("the error for an unknown profile names the profile, not its missing mirror, unless --db is passed", () => {
   const flags = { profile: "unrelated" };
   expect(() => errorOn({ flags, profiles })).toThrow("Unknown profile: `unrelated`");
   expect(errorOn({ flags: { ...flags, db: "x.sqlite" }, profiles }).message).toContain("No mirror yet");

@@ -55,7 +55,7 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   lock.release();
 });
 
-test("no SQLite journal file remains if a process is killed while it holds the lock on the mirror", async () => {
+test("the lock on a mirror creates no SQLite journal file that a killed process would leave behind", async () => {
   const { path } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { clock: systemClock, signal });
@@ -66,7 +66,7 @@ test("no SQLite journal file remains if a process is killed while it holds the l
 const asks = (path: string) => (request: SentRequest) => request.path === path;
 const failedRun = async (brand: TestBrand) => JSON.parse((await brand.run("status --json")).out).failed_run;
 
-test("`status` reports a command that failed before it could begin its work, until the next command starts", async () => {
+test("`status` reports a command that failed during startup, until another command starts successfully", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   expect((await brand.run("sync roster")).code).toBe(0);
   brand.setKey({ revoked: true });
@@ -91,7 +91,7 @@ test("`status` reports a command that failed before it could begin its work, unt
   expect((await failedRun(brand)).error).toContain("invalid header: [key hidden]");
 });
 
-test("`status` reports a sync as a failed command if the sync's key was rejected, but not if only one resource failed", async () => {
+test("`status` reports a failed command if the API rejects the key during a sync, but not if only one resource fails", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   brand.once(asks("/roster"), () => ({ status: 404 }));
   expect((await brand.run("sync roster")).code).toBe(7);
@@ -121,7 +121,7 @@ test("a command that is interrupted or uses another brand's key is not recorded 
   expect(await failedRun(brand)).toBeNull();
 });
 
-test("the progress of a sync is stored in the mirror during the sync", async () => {
+test("a running sync stores its progress in the mirror", async () => {
   const brand = makeBrand({ roster: Array.from({ length: 150 }, (_, n) => memberOf(`r${n}`)) });
   const stored: unknown[] = [];
   brand.before = ({ path }) => {
@@ -153,7 +153,7 @@ test("verify requires a mirror, and sends no request without one", async () => {
 });
 
 test.each([["sync roster"], ["sync --dry-run"]])(
-  "`brandapi %s` warns about unknown settings, and exits with code 3 if this machine's clock is 6 minutes fast",
+  "`brandapi %s` warns about unknown settings even if it exits with code 3 because this machine's clock is 6 minutes fast",
   async (command) => {
     const brand = makeBrand();
     const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key, BRANDAPI_RATE_LIMIT = "" } = brand.env;
@@ -168,7 +168,7 @@ test.each([["sync roster"], ["sync --dry-run"]])(
   },
 );
 
-test("sync applies a changed list of omitted fields, and warns about fields that are no longer omitted and about user-defined indexes that had to be dropped", async () => {
+test("a sync that applies a changed list of omitted fields warns about fields that are no longer omitted and about dropped user-defined indexes", async () => {
   const brand = makeBrand({ roster: [memberOf("r1"), memberOf("r2")] });
   const { BRANDAPI_BASE_URL: baseUrl, BRANDAPI_KEY: key } = brand.env;
   const env = { BRANDAPI_BASE_URL: "", BRANDAPI_KEY: "", BRANDAPI_CONFIG_DIR: brand.home };

@@ -214,7 +214,7 @@ test("an export in a binary format is written to stdout if stdout is a pipe, but
   });
 });
 
-test("an export of one table names the table in its warnings and, even if no rows are exported, in its summary", async () => {
+test("an export of one table names the table in its warnings and in its summary, even if it exports no rows", async () => {
   const db = await mirrorOfOrders([anOrder(1, { order_number: "=1" })]);
   const run = async (...args: string[]) =>
     (await brandapi(["export", "orders", "-o", "o.csv", "--db", db, ...args])).err;

@@ -42,7 +42,7 @@ test("the error for a name that is not a table states whether it is a column or 
   );
 });
 
-test("selecting a table or view fails until its resource has been synced, and the error names the sync to run", async () => {
+test("selecting a table or view whose resource has never been synced fails with a hint that gives the sync command to run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])

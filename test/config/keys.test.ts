@@ -10,7 +10,7 @@ import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 const key = "Open+sesame!";
 const baseUrl = "http://127.0.0.1:1/api/brand/v1";
 
-/** Every source of a key, with the environment and the flags that it needs. */
+/** The sources of a key, each with the environment variables and flags that select it. */
 const sources = {
   "the environment": () => ({ env: { BRANDAPI_KEY: ` ${key}\n` }, flags: [] as string[] }),
   "--key-file": (home: string) => {

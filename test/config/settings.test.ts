@@ -164,7 +164,7 @@ test("an empty environment variable is treated as unset", async () => {
   expect(configPath(deps)).toBe(join(deps.home, ".config/brandapi/config.json"));
 });
 
-test("a profile provides the brand, the ping URL and the omitted fields, but no brand if --db names a different mirror", async () => {
+test("a profile provides the ping URL, the omitted fields and, unless --db names a different mirror, the brand", async () => {
   const stored = {
     brandId: "b1",
     brandName: "Acme",
@@ -627,7 +627,7 @@ test("commands print a note about environment variables whose names resemble the
     BRANDAPI_PROFIL: "acme",
     BRANDAPI_OTHER: "x",
   };
-  // A variable is not reported if its value is passed as a flag, because a script may have set the variable for that flag.
+  // A misspelled variable is not reported if the matching flag is set, because a script may use the variable for the flag.
   const scripted = { ...brand.env, BRANDAPI_MIRROR: brand.db, BRANDAPI_DB: "" };
   expect((await brand.run(["sync", "roster", "--db", brand.db], { env: scripted })).err).not.toContain(
     "not used",
@@ -661,7 +661,7 @@ test.each([
   expect(unknownFieldHint(written)).toBe(`rename it to \`${meant}\``);
 });
 
-test("the hint for an unknown profile field suggests removing it if its name is `rate_limit` or resembles no known field", () => {
+test("the hint for an unknown profile field suggests removing the field if it is `rate_limit` or resembles no known field", () => {
   expect(unknownFieldHint("color")).toBe("remove it");
   for (const written of ["rate_limit", "rateLimit"])
     expect(unknownFieldHint(written)).toContain("remove it, and use `--rate-limit`");
@@ -688,7 +688,7 @@ test.each(misspelled)("the variable %s is treated as a misspelling of %s", (writ
   expect(findMisspelledVariables({}, { [written]: "x" })).toEqual([{ written, meant }]);
 });
 
-test("a misspelled variable is ignored if it is empty, or if the correct variable or a flag that replaces it is set", () => {
+test("a misspelled variable is ignored if it is empty, or if the correct variable or the matching flag is set", () => {
   const find = (flags: GlobalFlags, env: Env) =>
     findMisspelledVariables(flags, env).map(({ meant }) => meant);
   expect(find({}, { BRANDAPI_TOKEN: "", OTHER_BRANDAPI_TOKEN: "x" })).toEqual([]);
@@ -789,7 +789,7 @@ test.each([
   );
 });
 
-test("a profile that is not stored is reported as unknown only if other profiles are stored and its name is not `default`", async () => {
+test("a profile that is not stored is reported as unknown unless it is named `default` or no profiles are stored", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("a") } } });
   const env = { BRANDAPI_CONFIG_DIR: "~/.config/brandapi" };
   const messageFor = (profile: string) => {

@@ -47,7 +47,7 @@ test("a sync sends one request per hundred orders or files, plus a few requests 
   expect(pages(second, "/content")[1]).toBeLessThanOrEqual(6);
 });
 
-test("the first sync reads every month's clicks, and the following syncs re-read only the months that may still change", async () => {
+test("the first sync reads every month's clicks, and later syncs re-read only the months that may still change", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon, 24, 30 * day) });
   const months = async () =>
     (await brand.run("sync analytics-clicks")).requests.filter(({ path }) => path !== "/me").length;

@@ -80,7 +80,7 @@ test.each([
   ["sync --key brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
   ["export brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3 --csv"],
   ["login brk_live_4f9c2a7d8e6b1c3a5f7092d4e8b6a1c3"],
-])("`brandapi %s` is rejected with exit code 2, and the API key in it is not printed", async (command) => {
+])("`brandapi %s` is rejected with exit code 2, and the API key is not printed", async (command) => {
   const { code, out, err } = await makeBrand().run(command);
   expect(code).toBe(2);
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");

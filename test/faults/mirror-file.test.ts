@@ -45,7 +45,7 @@ test.each<[string, (brand: TestBrand) => void, RegExp]>([
   ["a mirror from a newer version", (brand) => executeSql(brand, "PRAGMA user_version = 9999"), /newer/],
   ["a folder", folder, /folder|directory/],
 ])(
-  "if the mirror's path refers to %s, sync exits with code 3 and does not change it",
+  "if the mirror's path refers to %s, commands exit with code 3 and change nothing",
   async (_, spoil, says) => {
     const brand = await syncedBrand();
     spoil(brand);

@@ -50,7 +50,7 @@ test.each([60, 30])(
   },
 );
 
-test("a sync that needs fewer requests than the rate limit allows sends them without waiting", async () => {
+test("a sync with fewer requests than the rate limit does not wait", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 900, hour), rateLimit: 60 });
   await brand.run("sync orders", { env: { BRANDAPI_RATE_LIMIT: "60" } });
   expect(brand.now() - noon).toBeLessThan(5_000);

@@ -125,7 +125,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, run("sync", { sinceDays: 5 }, at(1, event("late", 0, 5)))],
   },
   {
-    title: "an interrupted run stores an order from outside the date range recorded as read",
+    title: "an interrupted run stores an order from outside the date range that it records as read",
     list: "orders",
     records: 3,
     perPage: 2,
@@ -197,7 +197,7 @@ const variantCounterexamples: VariantCounterexample[] = [
   },
   {
     title:
-      "an order is replaced after the API denied access following a page that ends in the middle of a minute",
+      "the API denies access after a page that ends in the middle of a minute, and an order is replaced later",
     list: "orders",
     records: 50,
     perPage: 4,
@@ -231,7 +231,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an order with an unreadable date returns after a killed run that did not find the order",
+    title: "an order with an unreadable date returns after it was missing from a killed run",
     list: "orders",
     seed: 289,
     records: 18,
@@ -248,7 +248,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "a file with an unreadable date returns after a killed run that did not find the file",
+    title: "a file with an unreadable date returns after it was missing from a killed run",
     list: "content",
     seed: 766,
     records: 20,
@@ -282,7 +282,7 @@ const variantCounterexamples: VariantCounterexample[] = [
     ],
   },
   {
-    title: "an older order that the API lists among the many orders from one second changes",
+    title: "the API lists an older order among the many orders from one second, and the older order changes",
     list: "orders",
     seed: 748,
     records: 46,

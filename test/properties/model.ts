@@ -98,7 +98,7 @@ export function createRecords(listName: TestedList, start: StartingRecords, now:
 
 /**
  * Applies an event to the brand, or does nothing if the event is impossible, such as a withdrawal from an empty list.
- * @param removed the last version of each removed record, which a `return` event may add again
+ * @param removed the last version of each removed record, which a `return` event may add back
  */
 export function applyEvent(
   brand: Brand,

@@ -69,7 +69,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
 }
 
 /**
- * Generates the documented behavior in three out of four scenarios on average, and a different behavior in the rest.
+ * Generates the documented behavior in three out of four scenarios on average, and one of the others in the rest.
  */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],

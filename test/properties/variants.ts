@@ -129,7 +129,10 @@ export type Effect =
   /** A run made a false claim. */
   | "silent";
 
-/** Runs a scenario with an API variant. @throws the error of a run that fails unexpectedly */
+/**
+ * Runs a scenario with an API variant.
+ * @throws if a run fails with a bug (exit code 1)
+ */
 export async function playVariant(
   { isReadByPage = false, listName }: ApiVariant,
   { steps, ...options }: Scenario,

@@ -45,7 +45,7 @@ test("--as-of with the exact time of a change returns the record's new values", 
   expect(await refunds(at(3))).toEqual([[3]]);
 });
 
-test("with --as-of between the removal and the return of a record, the record is in the tables for removed records", async () => {
+test("if --as-of is a time between a record's removal and return, only the tables for removed records contain the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2), anOrder(3)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2), remove: ["order-1", "order-2"] });
@@ -113,7 +113,7 @@ test.each([
   expect(await rows(at(3))).toEqual([after]);
 });
 
-test("--as-of includes a run once it has ended, and a killed run once it has started", async () => {
+test("with --as-of, `sync_runs` contains each run from its end time, or from its start time if it was killed", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2) });
@@ -126,7 +126,7 @@ test("--as-of includes a run once it has ended, and a killed run once it has sta
   expect(await runs(at(3))).toEqual([1, 2, 3]);
 });
 
-test("with --as-of, the `hosts` view contains each host's totals from the host's last snapshot, without hosts that have left the ranking", async () => {
+test("with --as-of, the host ranking contains the hosts and totals from the newest snapshot taken by that time", async () => {
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 10, b: 20, "": 30 });
   writeRanking(mirror, at(2), { a: 11, "": 31 });
@@ -142,7 +142,7 @@ test("with --as-of, the `hosts` view contains each host's totals from the host's
   expect(await ranking(at(3))).toEqual([[...none, 32, 2, 3, 4.5], row("a", 12), row("b", 22)]);
 });
 
-test("--as-of warns that the host ranking was replaced later only if the mirror already had a ranking for that day", async () => {
+test("--as-of warns if the host ranking that the mirror had at that time was replaced later on the same day", async () => {
   const hour = 3_600_000;
   const mirror = await makeMirror();
   writeRanking(mirror, at(1), { a: 1 });
@@ -160,7 +160,7 @@ test("--as-of warns that the host ranking was replaced later only if the mirror 
   expect(await isReplaced(at(3))).toBe(false);
 });
 
-test("--as-of warns about resources that were first read later, and about tables without a history", async () => {
+test("--as-of warns about resources that were first read after that time, and about tables without a history", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { at: at(2) });
@@ -188,7 +188,7 @@ test("--as-of warns about resources that were first read later, and about tables
   expect((await readAsOf(mirror, ["hosts_by_month"], at(3), sql)).rows).toEqual([[1]]);
 });
 
-test("for each table and view, --as-of rejects times before the end of the first run that read any of its records", async () => {
+test("for each table and view, --as-of rejects times before the end of the first run that read its records", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "surveys", [], { at: at(1) });
   writeRead(mirror, "surveys", [{ id: "s" }], { at: at(3) });

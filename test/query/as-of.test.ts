@@ -210,7 +210,7 @@ test("query --as-of applies to a table regardless of how the statement refers to
   expect([await count(refunds), await count(refunds, "--as-of", before)]).toEqual([1, 0]);
 });
 
-test("query --as-of rejects a statement that reads a table without a history, or a current table such as `main.orders`", async () => {
+test("--as-of rejects SQL that reads a table without a history, or that refers to a current table such as `main.orders`", async () => {
   const { brand, before } = await syncTwice();
   addToMirror(brand.db, "CREATE VIEW own AS SELECT id FROM main.orders; CREATE TABLE notes (id)");
   const refused = async (...words: string[]) => {

@@ -15,43 +15,31 @@ const all: ChangeFilter = { resourceName: undefined, since: at(1) };
 
 test.each([
   ["all four changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
+  ["the newest three of four changes for a limit of 3", all, 3, ["refund_amount", "status", "removed"], 4],
   [
-    "only the newest three of four changes if the limit is 3",
-    all,
-    3,
-    ["refund_amount", "status", "removed"],
-    4,
-  ],
-  [
-    "the changes to orders if the filter names orders",
+    "the changes to orders for a filter by resource",
     { ...all, resourceName: "orders" },
     9,
     ["currency", "refund_amount", "removed"],
     3,
   ],
+  ["the newest change to orders for a limit of 1", { ...all, resourceName: "orders" }, 1, ["removed"], 3],
   [
-    "only the newest change to orders if the limit is 1",
-    { ...all, resourceName: "orders" },
-    1,
-    ["removed"],
-    3,
-  ],
-  [
-    "the changes that a run found if the filter names that run",
+    "the changes found by one run for a filter by run",
     { ...all, runId: 2 },
     9,
     ["currency", "refund_amount"],
     2,
   ],
   [
-    "the changes found at or after a time if the filter has that time",
+    "the changes found since a time for a filter by time",
     { ...all, since: at(3) },
     9,
     ["status", "removed"],
     2,
   ],
 ] as const)(
-  "listChanges returns %s, oldest first, and the total number of matching changes",
+  "listChanges returns %s, sorted from oldest to newest, and the total number of matches",
   (_, filter, limit, kinds, total) => {
     const found = listChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
@@ -75,7 +63,7 @@ test.each([
     { relationship_id: "x", host: { id: "h", username: "u", name: "n" }, code: "c" },
     "u",
   ],
-  ["a discount code with that code", "codes", { id: "x", code: 7, name: "n" }, "7"],
+  ["a discount code with the code itself", "codes", { id: "x", code: 7, name: "n" }, "7"],
   ["a gift with its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
   ["a gift without a name with the host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
   ["a gift without a name, title, code or host with null", "gifts", { id: "x" }, null],

@@ -12,7 +12,7 @@ test("a date filter on a UTC column includes all microseconds of the last millis
   ]);
 });
 
-test("a date filter on a month or day column includes the month or day of both bounds", () => {
+test("a date filter on a month or day column includes the months or days that contain its bounds", () => {
   expect(dateConditionsSql({ sql: "month", form: "month" }, since, until)).toEqual([
     "month >= '2026-10'",
     "month <= '2026-10'",

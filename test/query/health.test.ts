@@ -125,7 +125,7 @@ test("a run without an end time is reported as running if it is the newest run a
   expect(healthOf(mirror, "orders", { isLocked: true })).toMatchObject(killed);
 });
 
-test("status merges adjacent date ranges, and reports a gap for unread dates but not for dates with faulty records", async () => {
+test("status reports unread dates as a gap, but not dates with faulty records or the boundary between adjacent ranges", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1), anOrder(2, { order_date: "soon" })], { at: hoursAgo(1) });
   writeRead(mirror, "orders", [], { at: hoursAgo(1), remove: ["order-1"] });

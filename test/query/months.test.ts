@@ -85,7 +85,7 @@ test("sales_by_month compares a partially read month with the previous month up 
       net_before: net(orders, "2026-09", "2026-09-10"),
     },
   ]);
-  // The days between the two dates have not been read, so October is unchanged.
+  // October 11 to 19 is still unread, so the comparison for October does not change.
   await syncOrders(brand, sinceFlag(Date.UTC(2026, 9, 20)));
   const [september, october, november] = months(brand);
   expect(october).toMatchObject({
@@ -106,7 +106,7 @@ test("if only the start of a month has been read, `net_through` in sales_by_mont
   });
 });
 
-test("sales_by_month marks a month as complete, and compares the next month with it, only if the first day of the month has been read", async () => {
+test("sales_by_month neither marks a month as complete nor compares the next month with it if the month's first day is unread", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });
@@ -236,7 +236,7 @@ test("export sales_by_month --as-of returns the same rows as an export made at t
   ]);
 });
 
-test("a month is partial until a sync reads its last unread day, and `reported_at` in restatements is the end of that sync", async () => {
+test("when a sync reads the last unread day of a month, the month becomes complete and its `reported_at` becomes the end of that sync", async () => {
   const orders = everyDay(Date.UTC(2026, 7, 1), 112, 1);
   const brand = makeBrand({ orders, now: Date.UTC(2026, 8, 10, 3) });
   const placedBy = (ms: number) => orders.filter(({ order_date }) => Date.parse(String(order_date)) <= ms);

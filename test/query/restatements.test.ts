@@ -152,7 +152,7 @@ test("`reported_at` in the restatements view ignores a run that was stopped, did
   expect((await brand.run("sync content")).code).toBe(0);
   expect(restatements(brand).map(({ month }) => month)).toEqual(["2026-09"]);
   await brand.stopped("sync orders", readsOrders);
-  // The next run has nothing left to read, because this run is stopped after it has read everything.
+  // This run is stopped after it has read everything, so the next run has nothing left to read.
   await brand.stopped("sync orders", counts);
   expect(restatements(brand)).toHaveLength(1);
   const { finished_at } = await syncOrders(brand);

@@ -44,7 +44,7 @@ test.each([
     { since: Date.UTC(2026, 9, 2), until: Date.UTC(2026, 9, 3) },
   ],
   [
-    "the first date October 3 and the condition `0 OR 1`",
+    "the dates from October 3 and the condition `0 OR 1`",
     "3, 4 (removed)",
     { where: "0 OR 1", since: Date.UTC(2026, 9, 3) },
   ],

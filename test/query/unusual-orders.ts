@@ -23,7 +23,7 @@ export const monthBorders = [
 
 const currencies = ["EUR", "USD", "GBP", "JPY", "SEK", "KWD", null];
 
-/** Returns orders with unusual dates, amounts, currencies and hosts. The orders depend only on the count. */
+/** Returns orders with unusual dates, amounts, currencies and hosts. Calls with the same count return the same orders. */
 export function unusualOrders(count: number): JsonObject[] {
   return Array.from({ length: count }, (_, n) => {
     const pick = (what: string, of: number) => hash(what, n + 1) % of;

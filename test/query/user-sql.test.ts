@@ -91,25 +91,25 @@ test.each([
   [
     "SELECT 1",
     { id: "x" },
-    "that the statement has no parameter `:id`",
+    "states that the statement has no parameter `:id`",
     "The statement has no parameter `:id`. write `:id` where",
   ],
   [
     "SELECT :ident",
     { id: "x" },
-    "to set `:ident` instead of `:id`",
+    "suggests setting `:ident` instead of `:id`",
     "The statement has no parameter `:id`. to set `:ident`, use `-p ident=VALUE`",
   ],
   [
     "SELECT :id, :other",
     { id: "x" },
-    "that `:other` has no value",
+    "states that `:other` has no value",
     "The parameter `:other` has no value. add `-p other=VALUE`",
   ],
-  ['SELECT "EUR"', {}, "to use single quotes", "should this be a string literal in single-quotes. "],
-  ["SELECT :id", {}, "that `:id` has no value", "The parameter `:id` has no value."],
-  ["SELECT ?", {}, "to use named parameters", "use named parameters such as `:month`"],
-])("the error for `%s` with the parameter values %j says %s", (sql, values, _, message) => {
+  ['SELECT "EUR"', {}, "suggests single quotes", "should this be a string literal in single-quotes. "],
+  ["SELECT :id", {}, "states that `:id` has no value", "The parameter `:id` has no value."],
+  ["SELECT ?", {}, "suggests named parameters", "use named parameters such as `:month`"],
+])("the error for `%s` with the parameter values %j %s", (sql, values, _, message) => {
   expect(errorOf(sql, new Map(Object.entries(values)))).toContain(message);
 });
 

@@ -117,7 +117,7 @@ async function older(): Promise<string> {
 test.each([
   ["reads the mirror", openMirrorForReading],
   ["syncs", openMirror],
-])("outdated views are replaced when a command %s, and user-defined views are kept", async (_, open) => {
+])("a command that %s replaces outdated views and keeps user-defined views", async (_, open) => {
   const path = await older();
   (await open(path)).db.close();
   const db = new Sqlite(path, { readonly: true });

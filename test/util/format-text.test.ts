@@ -77,6 +77,6 @@ test.each([
     "ordersby and orders_2 to orders_9 are taken",
     ["ordersby", ...[2, 3, 4, 5, 6, 7, 8, 9].map((n) => `orders_${n}`)],
   ],
-])("limited to eight characters and made unique, the name %j becomes %j if %s", (name, unique, _, taken) => {
+])("for a limit of eight characters, the unique name for %j is %j if %s", (name, unique, _, taken) => {
   expect(uniqueName(name, new Set(taken), 8)).toBe(unique);
 });

@@ -5,7 +5,7 @@ import { visible } from "../support/visible.js";
 
 const valid = '{"profiles": {"a": {"key": "x\\u00e9\\n", "n": [-1.5e3, true, null, {}, []]}}}\n';
 
-test("a fault is reported in a string if and only if JSON.parse rejects the string", () => {
+test("findJsonFault finds a fault in exactly the strings that JSON.parse rejects", () => {
   const insertions = ["", ",", ":", '"', "'", "{", "}", "[", "]", "1", "x", " ", "\n", "\\", "-", ".", "0"];
   for (let position = 0; position <= valid.length; position += 1)
     for (const inserted of insertions)

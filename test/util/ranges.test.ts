@@ -42,7 +42,7 @@ test("a range includes every fraction of its last millisecond", () => {
   expect(findLastReadAt(newerFirst, null)).toBe("2026-11-21T00:00:00.000Z");
 });
 
-test("merging, subtracting and clipping ranges has the same result as the same operation on sets of instants", () => {
+test("merging, subtracting and clipping ranges is equivalent to the union, difference and intersection of sets of instants", () => {
   fc.assert(
     fc.property(ranges, ranges, range, (some, others, one) => {
       const joined = mergeRanges(some);
@@ -123,7 +123,7 @@ test("startOfSecond rounds an instant down to a second, even before 1970", () =>
   expect([1_999, 1_000, -1].map(startOfSecond)).toEqual([1_000, 1_000, -1_000]);
 });
 
-test("findGaps returns the gaps between ranges and, if a start is given, before the first range, but no gaps if there are no ranges", () => {
+test("findGaps returns the gaps between ranges and between an optional start and the first range, or nothing without ranges", () => {
   const ranges = [
     { from: 30, to: 39 },
     { from: 10, to: 19 },

@@ -71,7 +71,7 @@ test("the program explains how to install SQLite if its binary was built for a d
   expect(stdout).toMatch(refused);
 });
 
-test("a mirror counts as damaged if SQLite reports that its file is corrupt or not a database", () => {
+test("a mirror is considered damaged if SQLite reports that its file is corrupt or not a database", () => {
   const damaged = (code: string) => isDamageError(Object.assign(new Error(code), { code }));
   expect(["SQLITE_CORRUPT", "SQLITE_CORRUPT_INDEX", "SQLITE_NOTADB"].map(damaged)).toEqual([
     true,

@@ -11,8 +11,7 @@ test.runIf(existsSync("/proc/self/stat"))(
   "temporary files of a killed process are removed even while the process is a zombie",
   async () => {
     const target = join(makeHome(), "orders.csv");
-    // `sleep 61` replaces the shell and does not wait for the shell's child, so the child remains a zombie once it is
-    // killed.
+    // `exec` replaces the shell with a process that never waits for its child, so the killed child remains a zombie.
     const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 61"]);
     onTestFinished(() => void parent.kill());
     const [output] = (await once(parent.stdout, "data")) as [Buffer];

@@ -4,7 +4,7 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { hour, noon, ordersBefore } from "../support/records.js";
 import { Sqlite } from "../support/sqlite.js";
 
-/** Makes an index inconsistent with its table, which SQLite does not notice while it reads. */
+/** Makes an index inconsistent with its table, a fault that SQLite does not detect during reads. */
 function damageIndex({ db: path }: TestBrand): void {
   const db = new Sqlite(path);
   db.unsafeMode().pragma("writable_schema = ON");
@@ -15,7 +15,7 @@ function damageIndex({ db: path }: TestBrand): void {
 }
 
 test.each(["verify orders", "verify orders --repair"])(
-  "%s exits with code 3 and changes nothing if the mirror file is damaged, even if a sync has checked the file on the same day",
+  "%s exits with code 3 and changes nothing if the mirror file is damaged, even if a sync already checked the file on the same day",
   async (command) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 500, hour) });
     await brand.run("sync orders");

@@ -120,7 +120,7 @@ describe("verify orders", () => {
     expect(why(changed.result, "2026-06")).toContain("totals have changed");
   });
 
-  test("verify reports months with unexpected dates as unproven, and --repair re-reads them once the API has corrected them", async () => {
+  test("verify reports a month as unproven until the API has corrected an unreadable date and --repair has re-read the month", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 100 * day)] });
     brand.before = (request) =>
       readsOrders(request)
@@ -164,26 +164,29 @@ describe("differences by month", () => {
     ["a withdrawal", (brand) => brand.withdraw("o260"), "absent", "2026-07"],
     ["a cancellation", (brand) => brand.cancel("o260"), "absent", "2026-07"],
     ["a withdrawal in the first month", (brand) => brand.withdraw("o349"), "absent", "2026-05"],
-  ])("verify names the month of %s, and --repair reads it", async (_, happens, dailyTotals, month) => {
-    const brand = await synced({ variants: { dailyTotals } });
-    happens(brand);
-    const before = records(brand);
-    const found = await verified(brand);
-    expect([found.code, different(found.states), found.last.verified]).toEqual([8, [month], 0]);
-    expect(found.err).toContain("run `brandapi verify orders --repair`");
-    expect(found.last.error).toContain(`orders differs from the API (${month})`);
-    expect(found.requests.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
-    expect(records(brand)).toEqual(before);
-    const repaired = await verified(brand, "verify orders --repair");
-    expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
-    expect(repaired.result?.tables).toEqual({ state: "proven", differences: [] });
-    expect(brand.sql("SELECT audit_requests FROM sync_state")).toEqual([{ audit_requests: 0 }]);
-    expect(await verified(brand)).toMatchObject({
-      code: 0,
-      result: { state: "proven" },
-      last: { verified: 1 },
-    });
-  });
+  ])(
+    "verify names the month of %s, and --repair re-reads that month",
+    async (_, happens, dailyTotals, month) => {
+      const brand = await synced({ variants: { dailyTotals } });
+      happens(brand);
+      const before = records(brand);
+      const found = await verified(brand);
+      expect([found.code, different(found.states), found.last.verified]).toEqual([8, [month], 0]);
+      expect(found.err).toContain("run `brandapi verify orders --repair`");
+      expect(found.last.error).toContain(`orders differs from the API (${month})`);
+      expect(found.requests.filter((request) => readsOrders(request) && !counts(request))).toEqual([]);
+      expect(records(brand)).toEqual(before);
+      const repaired = await verified(brand, "verify orders --repair");
+      expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
+      expect(repaired.result?.tables).toEqual({ state: "proven", differences: [] });
+      expect(brand.sql("SELECT audit_requests FROM sync_state")).toEqual([{ audit_requests: 0 }]);
+      expect(await verified(brand)).toMatchObject({
+        code: 0,
+        result: { state: "proven" },
+        last: { verified: 1 },
+      });
+    },
+  );
 
   test("verify starts its list of months at the oldest difference, or at the first sync's --since if nothing differs", async () => {
     const brand = makeBrand({ orders });
@@ -253,7 +256,7 @@ describe("differences by month", () => {
     expect(text).toMatch(/; 1 more count differs$/);
   });
 
-  test("verify reports a count as different if the API returns a record from outside the date range", async () => {
+  test("verify reports a count as different if the API returns a record from outside the requested date range", async () => {
     const brand = await synced();
     brand.api.variants = { ignoresDateFilters: true };
     brand.pass(day);
@@ -283,7 +286,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a differing count spans several months, verify describes the count only for the first month, and refers to that month for the other months", async () => {
+  test("if a differing count spans several months, verify prints the count for the first month, and a reference to that month for the others", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -302,7 +305,7 @@ describe("differences by month", () => {
     expect([code, requests.length > 100, requests.length < 140]).toEqual([8, true, true]);
   });
 
-  test("verify reports a difference if an interrupted run did not find an order", async () => {
+  test("verify reports a difference if the API did not return an order during an interrupted run", async () => {
     const brand = await synced();
     brand.withdraw("o10");
     brand.pass(day);
@@ -314,7 +317,7 @@ describe("differences by month", () => {
 });
 
 describe("unread orders", () => {
-  test("verify reports unread orders even if another order is withdrawn in the meantime", async () => {
+  test("verify reports an unread order even if another order is withdrawn during the verification", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     brand.order();
@@ -325,7 +328,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("if an order arrives while verify is counting, verify reports it as unread, not as an order without a date range", async () => {
+  test("verify reports an order that arrives during the counting as unread, not as undated", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     let openCounts = 0;
