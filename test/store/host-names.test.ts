@@ -122,7 +122,7 @@ test("opening a mirror rebuilds the host names only if they were derived by a di
   expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
-test("loadHosts returns every host in current and earlier record versions, with each host's current handle and newest name first", async () => {
+test("loadHosts returns every host in current and earlier record versions, with all handles of the host, current handle first, and its newest name", async () => {
   const mirror = await makeMirror();
   const host = (username: string, first_name: string | null) => ({
     id: "h1",
