@@ -29,8 +29,8 @@ export function formatExamples(examples: Readonly<Record<string, string>>, deps:
 }
 
 /**
- * Wraps a command line at spaces. A backslash is added to each line that breaks outside quotes, so that the result can
- * be pasted into a shell.
+ * Wraps a command line at spaces. Lines that are broken outside quotes end with a backslash, so that the result can be
+ * pasted into a shell.
  */
 function wrapCommand(line: string, width: number): string {
   if (line.length <= width) return line;

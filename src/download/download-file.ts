@@ -86,7 +86,7 @@ export async function downloadFile(
   }
 }
 
-/** The maximum length of a signed URL. A typical one has a few thousand characters. */
+/** The maximum length of a signed URL. Signed URLs are typically a few thousand characters long. */
 const maxUrlLength = 16_384;
 
 /**

@@ -183,7 +183,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
   writeFileSync(next(1), "{");
   await refused("has a damaged version");
   writeFileSync(next(1), `${own}\n{"protocol":{"minReaderVersion":3,"minWriterVersion":7}}\n`);
-  await refused("requires a newer protocol");
+  await refused("requires a newer protocol version");
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
   renameSync(next(1), next(2));

@@ -94,7 +94,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
     )
       throw createDeltaTableError(
         log.folder,
-        `requires a newer protocol than reader ${protocol.minReaderVersion} and writer ${protocol.minWriterVersion}`,
+        `requires a newer protocol version than reader ${protocol.minReaderVersion} or writer ${protocol.minWriterVersion}`,
       );
     if (metaData) log.metaData = metaData;
     if (remove) {
