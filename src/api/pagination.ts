@@ -33,7 +33,7 @@ export async function* readPages(
 ): AsyncGenerator<Page, void> {
   let previousItems: readonly Json[] = [];
   for (let number = 1; ; number += 1) {
-    const page = await fetchPage(api, path, query, number, scope);
+    const page = await requestPage(api, path, query, number, scope);
     if (!page) return;
     const { items, pagination } = page;
     if (items.length >= pagination.per_page && isDeepStrictEqual(items, previousItems))
@@ -47,7 +47,7 @@ export async function* readPages(
 }
 
 /** Requests a page. Returns null if the list has become so short that the page no longer exists. */
-async function fetchPage(
+async function requestPage(
   api: Pick<ApiClient, "get">,
   path: string,
   query: QueryParameters,

@@ -159,7 +159,7 @@ export async function transfer(
   let cancelTimeout = startTimeout(size ?? maxBytes);
   const signal = AbortSignal.any([options.signal, timeout.signal]);
   try {
-    const response = await fetchFile(url, partial, { ...options, signal }).catch(throwFailure);
+    const response = await requestFile(url, partial, { ...options, signal }).catch(throwFailure);
     if (!continuesFile(response, partial)) {
       checkStatus(response);
       await partial.restart(versionOf(response));
@@ -207,7 +207,7 @@ export async function transfer(
  * Requests a file and follows redirects.
  * @throws DownloadFailure if a redirect is invalid
  */
-async function fetchFile(url: URL, partial: PartialFile, options: TransferOptions): Promise<HttpResponse> {
+async function requestFile(url: URL, partial: PartialFile, options: TransferOptions): Promise<HttpResponse> {
   const headers: Record<string, string> = { "user-agent": options.userAgent, "accept-encoding": "identity" };
   if (partial.bytesWritten > 0 && partial.version) {
     headers.range = `bytes=${partial.bytesWritten}-`;

@@ -48,33 +48,33 @@ export class SyncState {
     this.storedTotals = new StoredTotals(mirror, resourceName);
   }
 
-  dates(): SyncedDates {
-    return { coverage: this.coverage(), faultySlices: this.faultySlices() };
+  loadDates(): SyncedDates {
+    return { coverage: this.loadCoverage(), faultySlices: this.loadFaultySlices() };
   }
 
-  coverage(): readonly CoveredRange[] {
+  loadCoverage(): readonly CoveredRange[] {
     return loadCoverage(this.mirror, this.resourceName);
   }
 
-  faultySlices(): readonly FaultySlice[] {
+  loadFaultySlices(): readonly FaultySlice[] {
     return loadFaultySlices(this.mirror, this.resourceName);
   }
 
-  faultyIds(): ReadonlySet<number> {
-    return collectFaultyIds(this.faultySlices());
+  loadFaultyIds(): ReadonlySet<number> {
+    return collectFaultyIds(this.loadFaultySlices());
   }
 
   /**
    * Returns the missing records that the API may have removed. Faulty records in faulty slices are excluded: they still
    * exist, even if the API does not return them for their own dates.
    */
-  removableRecords(): MissingRecord[] {
-    const faultyIds = this.faultyIds();
-    return this.missing.all().filter(({ id }) => !faultyIds.has(id));
+  loadRemovableRecords(): MissingRecord[] {
+    const faultyIds = this.loadFaultyIds();
+    return this.missing.load().filter(({ id }) => !faultyIds.has(id));
   }
 
   isCovered(date: number): boolean {
-    return this.coverage().some((range) => containsInstant(range, date));
+    return this.loadCoverage().some((range) => containsInstant(range, date));
   }
 
   /**
@@ -84,7 +84,7 @@ export class SyncState {
    */
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
     const { mirror, resourceName } = this;
-    const { dates, missing, outdatedTotals, returned } = decideUpdate(this.dates(), reading, {
+    const { dates, missing, outdatedTotals, returned } = decideUpdate(this.loadDates(), reading, {
       currentIds: (range) => loadCurrentIds(mirror, resourceName, range),
       dateOf: (id) => findMirroredDate(mirror, id),
       isUndated: (id) => isUndated(mirror, id),
@@ -114,7 +114,7 @@ export class SyncState {
    */
   #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
-    const readByRun = mergeRanges(this.coverage().filter((covered) => covered.runId === runId));
+    const readByRun = mergeRanges(this.loadCoverage().filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))
       this.storedTotals.replace(clipToCompleteDays(part), apiTotals);
   }
@@ -123,42 +123,42 @@ export class SyncState {
    * Returns the oldest date that any run has requested: -Infinity if there is no lower bound, or null before the first
    * run.
    */
-  floor(): number | null {
+  loadFloor(): number | null {
     const row = this.#row();
     return row ? (row.floor_ms ?? Number.NEGATIVE_INFINITY) : null;
   }
 
-  setFloor(ms: number): void {
+  saveFloor(ms: number): void {
     this.mirror.execute("INSERT OR IGNORE INTO sync_state (resource) VALUES (?)", this.resourceName);
     this.#update("floor_ms = ?", Number.isFinite(ms) ? ms : null);
   }
 
-  auditCursor(): number | null {
+  loadAuditCursor(): number | null {
     return this.#row()?.cursor_ms ?? null;
   }
 
-  setAuditCursor(to: number): void {
+  saveAuditCursor(to: number): void {
     this.#update("cursor_ms = ?", to);
   }
 
   /** Returns the names of the status filters that are ignored because their counts were wrong. */
-  ignoredFilters(): ReadonlySet<string> {
+  loadIgnoredFilters(): ReadonlySet<string> {
     return new Set(
       parseStoredJson<string[]>(this.mirror, this.#row()?.ignored_filters ?? "[]", "a list of filters"),
     );
   }
 
-  setIgnoredFilters(filters: Iterable<string>): void {
+  saveIgnoredFilters(filters: Iterable<string>): void {
     this.#update("ignored_filters = ?", JSON.stringify([...filters]));
   }
 
-  lastOptions(): { windowMs: number; auditRequests: number } | null {
+  loadLastOptions(): { windowMs: number; auditRequests: number } | null {
     const row = this.#row();
     if (!row || row.window_ms === null || row.audit_requests === null) return null;
     return { windowMs: row.window_ms, auditRequests: row.audit_requests };
   }
 
-  setLastOptions({ auditRequests, windowMs }: { windowMs: number; auditRequests: number }): void {
+  saveLastOptions({ auditRequests, windowMs }: { windowMs: number; auditRequests: number }): void {
     this.#update("window_ms = ?, audit_requests = ?", windowMs, auditRequests);
   }
 
@@ -198,7 +198,7 @@ class StoredTotals {
     private readonly resourceName: string,
   ) {}
 
-  all(): TotalsByDay {
+  load(): TotalsByDay {
     const select = "SELECT day, totals FROM stored_totals WHERE resource = ?";
     const rows = this.mirror.selectRows<{ day: string; totals: string }>(select, this.resourceName);
     return new Map(
@@ -245,7 +245,7 @@ class MissingRecords {
     private readonly resourceName: string,
   ) {}
 
-  all(): MissingRecord[] {
+  load(): MissingRecord[] {
     const select = `SELECT record_id AS id, dated_at AS date FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
     return this.mirror.selectRows(select, this.resourceName);

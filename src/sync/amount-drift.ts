@@ -25,10 +25,10 @@ export interface AmountDrift {
 const maxSampledRecords = 500;
 
 export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null): AmountDrift | null {
-  const covered = mergeRanges(state.coverage());
+  const covered = mergeRanges(state.loadCoverage());
   const days: string[] = [];
   let compared = 0;
-  for (const [day, stored] of state.storedTotals.all()) {
+  for (const [day, stored] of state.storedTotals.load()) {
     const now = apiTotals?.get(day);
     if (now === undefined || !isWithinOneOf(dayRange(day), covered)) continue;
     compared += 1;

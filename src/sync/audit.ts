@@ -16,11 +16,11 @@ const minReauditMs = 20 * hourMs;
  */
 export async function audit(run: DatedRun): Promise<void> {
   const { api, mirror, options, readableUntil, state } = run;
-  const coverage = state.coverage();
+  const coverage = state.loadCoverage();
   const oldest = coverage[0]?.from ?? readableUntil;
   const budget = new Budget(api, options.auditRequests);
-  const cursor = state.auditCursor() ?? readableUntil;
-  const parts = planAudit(coverage, state.faultySlices(), cursor, readableUntil - minReauditMs);
+  const cursor = state.loadAuditCursor() ?? readableUntil;
+  const parts = planAudit(coverage, state.loadFaultySlices(), cursor, readableUntil - minReauditMs);
   for (const { isFaulty, ...range } of parts) {
     if (budget.remaining <= 0) break;
     if (isFaulty) {
@@ -30,7 +30,7 @@ export async function audit(run: DatedRun): Promise<void> {
     const reached = await readRange(run, range, budget);
     // After the oldest date, the audit starts over at the newest.
     const next = reached > oldest ? reached - 1 : readableUntil;
-    mirror.transaction(() => state.setAuditCursor(next));
+    mirror.transaction(() => state.saveAuditCursor(next));
   }
 }
 

@@ -88,7 +88,7 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 /** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
   if (!state.isCovered(newerDate)) return;
-  state.missing.add([{ id, lastReadAt: findLastReadAt(state.coverage(), newerDate) }]);
+  state.missing.add([{ id, lastReadAt: findLastReadAt(state.loadCoverage(), newerDate) }]);
 }
 
 function secondRange(date: number): TimeRange {
@@ -97,6 +97,6 @@ function secondRange(date: number): TimeRange {
 }
 
 function isReadByRun({ runId, state }: DatedRun, date: number): boolean {
-  const readings = [...state.coverage(), ...state.faultySlices()];
+  const readings = [...state.loadCoverage(), ...state.loadFaultySlices()];
   return readings.some((range) => range.runId === runId && containsInstant(range, date));
 }

@@ -86,7 +86,7 @@ export function findDifferingCounts(
 
 export async function compareCovered(session: DatedSession): Promise<CountComparison[]> {
   const counts: CountComparison[] = [];
-  for (const range of mergeRanges(session.state.coverage()))
+  for (const range of mergeRanges(session.state.loadCoverage()))
     for (const filter of listCountFilters(session)) counts.push(await compareCount(session, range, filter));
   return counts;
 }
@@ -137,7 +137,7 @@ export async function compareUnread(session: DatedSession): Promise<CountCompari
   const counts: CountComparison[] = [];
   for (const range of subtractRanges(
     [allTime],
-    [...session.state.coverage(), ...session.state.faultySlices()],
+    [...session.state.loadCoverage(), ...session.state.loadFaultySlices()],
   ))
     counts.push(await compareCount(session, range));
   return counts;

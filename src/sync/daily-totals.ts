@@ -48,7 +48,7 @@ export function warnOfMissingTotals(
   { reporter, resource, state }: DatedSession,
   { message }: BrandapiError,
 ): void {
-  const level = state.storedTotals.all().size > 0 ? "warn" : "note";
+  const level = state.storedTotals.load().size > 0 ? "warn" : "note";
   reporter[level](
     `${resource.name}: the API returned no daily totals, so a late change to an old record is found only when the audit re-reads the record (${message})`,
   );
@@ -90,8 +90,8 @@ export function findChangedDays(
   { ignoresAmounts }: { ignoresAmounts: boolean },
 ): string[] {
   if (!apiTotals) return [];
-  const stored = state.storedTotals.all();
-  const covered = mergeRanges(state.coverage());
+  const stored = state.storedTotals.load();
+  const covered = mergeRanges(state.loadCoverage());
   const isChanged = (day: string) => {
     // A day without stored totals is treated as idle. If the API reports activity on that day, the day counts as
     // changed until a run has read all of it and stored its totals.
@@ -124,7 +124,7 @@ export function groupDays(state: SyncState, days: readonly string[]): TimeRange[
     if (last && (day.from - last.to <= 1 || state.count(joined) < maxPerPage)) last.to = day.to;
     else ranges.push(day);
   }
-  const coverage = state.coverage();
+  const coverage = state.loadCoverage();
   const oldestRead = (range: TimeRange) =>
     Math.min(...coverage.flatMap((part) => (overlaps(part, range) ? part.requestedAt : [])));
   return ranges.sort((a, b) => oldestRead(a) - oldestRead(b));

@@ -48,11 +48,11 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   // The plan is stored before the first request, so that it survives if the run is killed.
   mirror.transaction(() => {
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
-    state.setFloor(floor);
-    state.setLastOptions(options);
+    state.saveFloor(floor);
+    state.saveLastOptions(options);
     // Normally, each read stores a copy of the coverage. If an interrupted run has already read everything, this run reads
     // nothing, but the sales views and the report still need a copy of its coverage.
-    copyCoverageToRun(mirror, runId, state.coverage());
+    copyCoverageToRun(mirror, runId, state.loadCoverage());
   });
 
   // The totals are requested before any record is read, so that the next run detects changes made during this run.

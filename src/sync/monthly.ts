@@ -53,7 +53,7 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
   const until = formatInstant(requested.until);
   mirror.transaction(() => {
     updateRun(mirror, runId, { since, until });
-    if (isDailyForAllHosts(options)) state.setFloor(chooseFloor(options, requested, state.floor()));
+    if (isDailyForAllHosts(options)) state.saveFloor(chooseFloor(options, requested, state.loadFloor()));
   });
   if (options.perHost) reporter.note(`${resource.name}: ${pluralize(due.length, "request")}`);
   for (const [index, month] of due.entries()) {
@@ -82,7 +82,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
   const range = chooseRange(session);
   const isAllRequested = full || requested.since !== undefined || !isDailyForAllHosts(options);
   const changed = isDailyForAllHosts(options) ? findChangedMonths(session, rawTotals) : new Set<string>();
-  const coverage = state.coverage();
+  const coverage = state.loadCoverage();
   function isDue(name: string): boolean {
     const month = monthRange(name);
     if (!overlaps(month, range)) return false;
@@ -98,7 +98,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
 
 function chooseRange({ options, requested, state }: ResourceSession): TimeRange {
   const { since, until } = requested;
-  return { from: since ?? chooseFloor(options, requested, state.floor()), to: until };
+  return { from: since ?? chooseFloor(options, requested, state.loadFloor()), to: until };
 }
 
 /**
@@ -107,7 +107,7 @@ function chooseRange({ options, requested, state }: ResourceSession): TimeRange 
  */
 function coverIdleMonths(run: SyncRun): void {
   const { mirror, readableUntil, runId, state } = run;
-  const covered = mergeRanges(state.coverage());
+  const covered = mergeRanges(state.loadCoverage());
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return;
   const between = clipRanges([chooseRange(run)], { from: first.from, to: last.to });

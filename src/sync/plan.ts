@@ -50,13 +50,13 @@ interface DatedPlan {
 type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 
 export function loadPlanState({ mirror, resource, state }: DatedSession): PlanState {
-  const { coverage, faultySlices } = state.dates();
+  const { coverage, faultySlices } = state.loadDates();
   const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
-  const removable = state.removableRecords();
+  const removable = state.loadRemovableRecords();
   return {
     coverage,
     faultySlices,
-    floor: state.floor(),
+    floor: state.loadFloor(),
     finishedUntil: loadFinishedUntil(mirror, resource.name),
     interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
     missingDates: removable.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),

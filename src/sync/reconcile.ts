@@ -38,11 +38,11 @@ interface Reconciliation {
  */
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
   const { resource, state } = run;
-  const ignoredBefore = state.ignoredFilters();
+  const ignoredBefore = state.loadIgnoredFilters();
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const compared = await readDifferences(run, ignoresAmounts);
-  const newlyIgnored = [...state.ignoredFilters()].filter((name) => !ignoredBefore.has(name));
+  const newlyIgnored = [...state.loadIgnoredFilters()].filter((name) => !ignoredBefore.has(name));
   const reasons = [...run.unsettledSlices.values(), ...newlyIgnored.map(describeIgnoredFilter)];
   const agrees = compared.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } = agrees
@@ -100,9 +100,9 @@ function describeIgnoredFilter(filter: string): string {
 }
 
 function isAllCovered(state: SyncState): boolean {
-  const [first, ...others] = mergeRanges(state.coverage());
+  const [first, ...others] = mergeRanges(state.loadCoverage());
   const isContinuous = first?.from === Number.NEGATIVE_INFINITY && others.length === 0;
-  return isContinuous && state.faultySlices().length === 0;
+  return isContinuous && state.loadFaultySlices().length === 0;
 }
 
 /**
@@ -145,15 +145,15 @@ interface ComparedCounts {
 async function compareCountsAndFilters(run: DatedRun): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
   stopIgnoringCorrectFilters(run, counts);
-  const differing = findDifferingCounts(counts, run.state.ignoredFilters());
+  const differing = findDifferingCounts(counts, run.state.loadIgnoredFilters());
   return { differing, sums: sumCounts(counts, differing.length) };
 }
 
 function stopIgnoringCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
   const wrong = new Set(findDifferingCounts(counts).map(({ filter }) => filter.name));
-  const ignored = [...state.ignoredFilters()];
+  const ignored = [...state.loadIgnoredFilters()];
   const stillWrong = ignored.filter((name) => wrong.has(name));
-  if (stillWrong.length < ignored.length) mirror.transaction(() => state.setIgnoredFilters(stillWrong));
+  if (stillWrong.length < ignored.length) mirror.transaction(() => state.saveIgnoredFilters(stillWrong));
 }
 
 /**
@@ -164,7 +164,7 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
   const { mirror, state } = run;
   const { filter } = comparison;
   // If an earlier part has shown that the filter is wrong, the other parts need not be read.
-  if (budget.remaining <= 0 || state.ignoredFilters().has(filter.name)) return;
+  if (budget.remaining <= 0 || state.loadIgnoredFilters().has(filter.name)) return;
   const parts = isCheapToRead(state, comparison) ? null : await compareHalves(run, comparison);
   if (parts) {
     for (const part of parts) await readDifferingCount(run, part, budget);
@@ -176,7 +176,7 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
   const after = await compareCount(run, comparison, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
   if (after.apiCount !== comparison.apiCount || after.apiCount === after.mirrorCount) return;
-  mirror.transaction(() => state.setIgnoredFilters([...state.ignoredFilters(), filter.name]));
+  mirror.transaction(() => state.saveIgnoredFilters([...state.loadIgnoredFilters(), filter.name]));
 }
 
 /** True if the range can be read with at most two requests, so splitting it would save nothing. */

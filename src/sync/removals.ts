@@ -21,7 +21,7 @@ export function findHoldBackReason(
 /** Removes missing records. If implausibly many are missing, removes none and returns the reason. */
 export function removeMissing(run: SyncRun): IncompleteReason[] {
   const { clock, mirror, resource, state, writer } = run;
-  const ids = state.removableRecords().map(({ id }) => id);
+  const ids = state.loadRemovableRecords().map(({ id }) => id);
   const reason = findHoldBackReason(run, ids.length, countCurrent(mirror, resource.name));
   if (reason) return [reason];
   if (ids.length === 0) return [];

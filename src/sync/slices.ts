@@ -94,10 +94,10 @@ function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFault
 
 /** Describes the newest fault, and gives the number of faulty records. Returns null if there are none. */
 export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
-  const newest = state.faultySlices().at(-1);
+  const newest = state.loadFaultySlices().at(-1);
   const undated = countUndated(mirror, resource.name);
   if (!newest) return undated > 0 ? `${pluralize(undated, "record")} without a readable date` : null;
-  const records = pluralize(state.faultyIds().size, "such record");
+  const records = pluralize(state.loadFaultyIds().size, "such record");
   const unreadable = undated > 0 ? `, ${undated} without a readable date` : "";
   return `${newest.fault} (${records}${unreadable})`;
 }

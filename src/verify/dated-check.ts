@@ -93,7 +93,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const counts = await compareCovered(run);
   // If the API is down, the count requests fail as well, and that error is reported instead of this warning.
   if (totalsError) warnOfMissingTotals(run, totalsError);
-  const ignoredFilters = state.ignoredFilters();
+  const ignoredFilters = state.loadIgnoredFilters();
   const differing = findDifferingCounts(counts, ignoredFilters);
   const differingParts: CountComparison[] = [];
   for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
@@ -104,7 +104,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const future = await findFutureRecords(run, allUnread);
   const sums = sumCounts(counts, differing.length);
   // Faulty slices are not covered, so the sums of the compared counts do not include their records.
-  const hasFaulty = state.faultySlices().length > 0;
+  const hasFaulty = state.loadFaultySlices().length > 0;
   const allTotals = {
     api_total: allDates.apiCount,
     mirror_total: countCurrent(run.mirror, run.resource.name),
@@ -133,7 +133,7 @@ async function compareDailyTotals(
     largeDrift && (await confirmSampleUnchanged(run, selectSample(run.state, largeDrift.days)));
   const drift = isUnchanged ? largeDrift : null;
   const differing = findChangedDays(run.state, totals, { ignoresAmounts: drift !== null });
-  const stored = run.state.storedTotals.all();
+  const stored = run.state.storedTotals.load();
   const changed = differing.filter((day) => stored.has(day));
   const unknown = differing.filter((day) => !stored.has(day));
   return { requestedAt, totals, changed, unknown, drift };
@@ -145,7 +145,7 @@ function findChangedTotals(dailyTotals: TotalsComparison | null): DayDifference[
 }
 
 function findMissingRecords({ state }: DatedSession): DayDifference[] {
-  const dates = state.removableRecords().flatMap(({ date }) => date ?? []);
+  const dates = state.loadRemovableRecords().flatMap(({ date }) => date ?? []);
   return dates.map((date) =>
     createDayDifference(utcDay(date), "the API no longer returns one of the records"),
   );
@@ -200,7 +200,7 @@ function describeCount(count: CountComparison): string {
 /** Compares counts and daily totals with the API. Records are requested only if the amounts have drifted. */
 export async function verifyDated(run: ResourceRun<DatedStrategy>): Promise<RecordsResult> {
   const { mirror, resource, state } = run;
-  const floor = state.floor() ?? Number.NEGATIVE_INFINITY;
+  const floor = state.loadFloor() ?? Number.NEGATIVE_INFINITY;
   const comparison = await compareWithApi(run);
   const { dailyTotals, future, unreachable, unread } = comparison;
   const faultText = describeFaultySlices(run);
@@ -244,7 +244,7 @@ function verifyMonths(
   { mirror, resource, state }: DatedSession,
   { dayDifferences, differingParts, filters, dailyTotals, unread }: DatedComparison,
 ): PartResult[] {
-  const { coverage, faultySlices } = state.dates();
+  const { coverage, faultySlices } = state.loadDates();
   const covered = mergeRanges(coverage);
   const [first, last] = [covered[0], covered.at(-1)];
   if (!first || !last) return [];

@@ -168,7 +168,7 @@ function filterSql({ resource, state }: DatedSession, range: TimeRange, filter?:
   const conditions: string[] = [];
   const field = resource.strategy.statusFilters?.find(({ name }) => name === filter)?.field;
   if (field) conditions.push(field);
-  if (state.missing.all().length > 0) conditions.push("record_id NOT IN (SELECT record_id FROM missing)");
+  if (state.missing.load().length > 0) conditions.push("record_id NOT IN (SELECT record_id FROM missing)");
   return countingSql(resource, range, conditions);
 }
 
@@ -179,7 +179,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
   if (!totalsSource || !dailyTotals) return [];
   const fields = [totalsSource.countField, ...totalsSource.amountFields].map((name) => `.${name}`).join(", ");
   const filter = `jq '[.data.${totalsSource.totalsField}[] | select(any(${fields}; (. // 0) != 0))] | length'`;
-  const ranges = mergeRanges(state.coverage()).map(clipToCompleteDays);
+  const ranges = mergeRanges(state.loadCoverage()).map(clipToCompleteDays);
   const completeDays = ranges.filter(({ from, to }) => from < to);
   return completeDays.map((range) => {
     const first = Number.isFinite(range.from) ? utcDay(range.from) : "";
@@ -189,7 +189,7 @@ function dailyTotalsEvidence(session: DatedSession, { dailyTotals }: DatedCompar
     const [start_date, end_date] = [range.from, range.to].map((ms) => formatInstantOrNull(ms) ?? undefined);
     return createEvidence(session, checks.dailyTotals, range, {
       api: countIn(dailyTotals.totals.keys()),
-      mirror: countIn(state.storedTotals.all().keys()),
+      mirror: countIn(state.storedTotals.load().keys()),
       agrees: dailyTotals.drift && differing === 0 ? null : differing === 0,
       asked_at: formatInstantOrNull(dailyTotals.requestedAt),
       request: formatCurlLine(totalsSource.path, { ...totalsSource.query, start_date, end_date }, filter),
@@ -211,12 +211,12 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
  */
 function undetectedEvidence(session: DatedSession): Evidence[] {
   const { clock, mirror, resource, state } = session;
-  const options = state.lastOptions();
-  const newest = state.coverage().at(-1)?.to;
+  const options = state.loadLastOptions();
+  const newest = state.loadCoverage().at(-1)?.to;
   if (!options || newest === undefined) return [];
   const finishedUntil = loadFinishedUntil(mirror, resource.name) ?? newest;
   const since = subtractWindow(finishedUntil + 1, options.windowMs);
-  const cursor = Math.min(state.auditCursor() ?? since, since - 1);
+  const cursor = Math.min(state.loadAuditCursor() ?? since, since - 1);
   const window = { from: since, to: newest };
   const older = { from: Number.NEGATIVE_INFINITY, to: cursor };
   const newer = { from: cursor + 1, to: since - 1 };

@@ -93,10 +93,10 @@ async function verifyRecords(
   const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);
-  const isRepairable = before.state === "different" || before.unread || state.faultySlices().length > 0;
+  const isRepairable = before.state === "different" || before.unread || state.loadFaultySlices().length > 0;
   if (!isRepairable) return before;
   const rereadRequests = Number.POSITIVE_INFINITY;
-  const options = { ...session.options, rereadRequests, allFaulty: true, ...state.lastOptions() };
+  const options = { ...session.options, rereadRequests, allFaulty: true, ...state.loadLastOptions() };
   // Clear the cache, because the repair and the second verification need the current daily totals.
   session.cachedTotals.clear();
   const { row, error } = await syncResource({ ...session, options }, resource, { isOptional: false });

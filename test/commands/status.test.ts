@@ -24,7 +24,7 @@ const now = Date.parse("2026-11-02T06:00:00.000Z");
 const clock = { now: () => now };
 
 function recordCoverage(mirror: Mirror, resource: string, added: CoveredRange): void {
-  const dates = new SyncState(mirror, resource).dates();
+  const dates = new SyncState(mirror, resource).loadDates();
   mirror.transaction(() => saveCoverage(mirror, resource, withCoveredRange(dates, added).coverage));
 }
 
@@ -66,8 +66,8 @@ test("status --json prints the state of each resource with stable field names", 
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
   const state = new SyncState(mirror, "orders");
   mirror.transaction(() => {
-    state.setFloor(Number.NEGATIVE_INFINITY);
-    state.setLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 });
+    state.saveFloor(Number.NEGATIVE_INFINITY);
+    state.saveLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 });
   });
   mirror.db.close();
   const run = await brandapi(["status", "--json", "--db", mirror.path], { clock });

@@ -140,7 +140,7 @@ test("if some dates have never been read, the report marks as proven only the or
   expect(loadProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
     const range = { from: Date.parse(from), to: Date.parse(to), requestedAt: Date.parse(to), runId: 1 };
-    const dates = new SyncState(mirror, "orders").dates();
+    const dates = new SyncState(mirror, "orders").loadDates();
     mirror.transaction(() => saveCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
   };
   cover("2026-05-01", "2026-11-02T06:00:00.000Z");

@@ -35,7 +35,7 @@ test("adjacent date ranges from the same run are merged, and replace earlier rea
     { from: 2_500, to: 3_999, requestedAt: 90_000, runId: 2 },
     { from: 4_001, to: 4_999, requestedAt: 80_000, runId: 2 },
   ];
-  expect(state.coverage()).toEqual(expected);
+  expect(state.loadCoverage()).toEqual(expected);
   expect(loadCoverage(mirror, orders.name)).toEqual(expected);
   expect([1_500, 3_999.5, 4_000].map((date) => state.isCovered(date))).toEqual([true, true, false]);
   expect(mirror.selectRows("SELECT * FROM run_coverage WHERE run_id = 2")).toEqual([

@@ -24,23 +24,23 @@ async function withUndatedOrder() {
 test("if an incomplete read replaces a faulty date range, the range's records without a readable date are assigned to the new range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
-  expect(state.faultySlices()).toEqual([
+  expect(state.loadFaultySlices()).toEqual([
     { ...bothDays, requestedAt: 1, runId: 1, fault: "a fault", recordIds: [1] },
   ]);
-  expect(state.missing.all()).toEqual([]);
+  expect(state.missing.load()).toEqual([]);
 });
 
 test("a record without a readable date is marked as missing if it is absent from a complete read of its faulty date range", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, faulty });
-  expect(state.faultyIds()).toEqual(new Set());
-  expect(state.missing.all()).toEqual([{ id: 1, date: null }]);
+  expect(state.loadFaultyIds()).toEqual(new Set());
+  expect(state.missing.load()).toEqual([{ id: 1, date: null }]);
 });
 
 test("a record without a readable date is not marked as missing if a complete read of its faulty date range returns the record", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, ids: [1], faulty });
-  expect(state.missing.all()).toEqual([]);
+  expect(state.missing.load()).toEqual([]);
 });
 
 test("a record that the API returns for a wrong date range is marked as missing only if it is new and its date has been read", async () => {
@@ -58,6 +58,6 @@ test("a record that the API returns for a wrong date range is marked as missing 
     const added = { ...faulty, ids: [1, 2, 3], addedIds: [1, 2] };
     state.applyReading({ ...reading, range: day(2), faulty: added });
   });
-  expect(state.missing.all()).toMatchObject([{ id: 2 }]);
-  expect(state.removableRecords()).toEqual([]);
+  expect(state.missing.load()).toMatchObject([{ id: 2 }]);
+  expect(state.loadRemovableRecords()).toEqual([]);
 });

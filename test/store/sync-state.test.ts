@@ -11,25 +11,25 @@ const options = { windowMs: 5, auditRequests: 0 };
 test("before the first run, a resource's sync state is empty", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
-  expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
-    null,
-    null,
-    null,
-    [],
-  ]);
+  expect([
+    state.loadFloor(),
+    state.loadAuditCursor(),
+    state.loadLastOptions(),
+    [...state.loadIgnoredFilters()],
+  ]).toEqual([null, null, null, []]);
 });
 
 test("storing a sync's options fails if the oldest date to read has not been stored", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
-  expect(() => mirror.transaction(() => state.setLastOptions(options))).toThrow("must set the floor");
+  expect(() => mirror.transaction(() => state.saveLastOptions(options))).toThrow("must set the floor");
 });
 
 test("a resource's sync state stores the oldest date to read, the audit's progress, the last run's options and the ignored filters", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
-  mirror.transaction(() => state.setFloor(Number.NEGATIVE_INFINITY));
-  expect([state.floor(), state.auditCursor(), state.lastOptions()]).toEqual([
+  mirror.transaction(() => state.saveFloor(Number.NEGATIVE_INFINITY));
+  expect([state.loadFloor(), state.loadAuditCursor(), state.loadLastOptions()]).toEqual([
     Number.NEGATIVE_INFINITY,
     null,
     null,
@@ -37,21 +37,21 @@ test("a resource's sync state stores the oldest date to read, the audit's progre
   expect(mirror.selectValue("SELECT floor_ms FROM sync_state")).toBeNull();
   for (const columns of ["window_ms = 5", "window_ms = NULL, audit_requests = 0"]) {
     mirror.db.exec(`UPDATE sync_state SET ${columns}`);
-    expect(state.lastOptions()).toBeNull();
+    expect(state.loadLastOptions()).toBeNull();
   }
   mirror.transaction(() => {
-    state.setFloor(7);
-    state.setAuditCursor(0);
-    state.setLastOptions(options);
-    state.setIgnoredFilters(["refunded"]);
-    state.setFloor(0);
+    state.saveFloor(7);
+    state.saveAuditCursor(0);
+    state.saveLastOptions(options);
+    state.saveIgnoredFilters(["refunded"]);
+    state.saveFloor(0);
   });
-  expect([state.floor(), state.auditCursor(), state.lastOptions(), [...state.ignoredFilters()]]).toEqual([
-    0,
-    0,
-    options,
-    ["refunded"],
-  ]);
+  expect([
+    state.loadFloor(),
+    state.loadAuditCursor(),
+    state.loadLastOptions(),
+    [...state.loadIgnoredFilters()],
+  ]).toEqual([0, 0, options, ["refunded"]]);
 });
 
 test("a missing record counts as last seen at the last complete read of its date or, if there is none, at the time when its current version was stored", async () => {
@@ -109,8 +109,8 @@ test("a record that is absent from complete reads is stored as missing, with the
 test("a complete read of a list marks all dates up to the time of the request as read, and all absent records as missing", async () => {
   const { mirror, state } = await withOrders(-day, 5 * day, null, 0);
   mirror.transaction(() => state.applyList({ ...reading, requestedAt: day, ids: [4] }));
-  expect(state.coverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);
-  expect(state.missing.all()).toEqual([
+  expect(state.loadCoverage()).toMatchObject([{ from: Number.NEGATIVE_INFINITY, to: day }]);
+  expect(state.missing.load()).toEqual([
     { id: 1, date: -day },
     { id: 2, date: 5 * day },
     { id: 3, date: null },
@@ -126,7 +126,7 @@ test("SyncState.count excludes missing and removed records from counts by date r
   expect(counts()).toEqual([1, 2]);
   mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([1, 3], day));
   expect(counts()).toEqual([0, 1]);
-  expect(state.missing.all()).toMatchObject([{ id: 2 }]);
+  expect(state.missing.load()).toMatchObject([{ id: 2 }]);
 });
 
 test("daily totals are stored for each day that a single run has read completely, even in several parts", async () => {
@@ -136,7 +136,7 @@ test("daily totals are stored for each day that a single run has read completely
   const read = (runId: number, from: number, to: number, count: number) =>
     mirror.transaction(() => {
       state.applyReading({ ...reading, runId, range: { from, to: to - 1 } }, totals(count));
-      return [...state.storedTotals.all()].map(([date, stored]) => `${date}: ${stored.count}`);
+      return [...state.storedTotals.load()].map(([date, stored]) => `${date}: ${stored.count}`);
     });
   expect(read(1, 6 * hour, day + 6 * hour, 10)).toEqual([]);
   expect(read(1, 0, 6 * hour, 11)).toEqual(["1970-01-01: 11"]);
@@ -146,7 +146,7 @@ test("daily totals are stored for each day that a single run has read completely
     "1970-01-03: 12",
   ]);
   expect(read(2, 3 * day + 6 * hour, 4 * day, 13)).toHaveLength(3);
-  expect(state.storedTotals.all().get("1970-01-02")).toEqual({ count: 12, amounts: [2, 2.5] });
+  expect(state.storedTotals.load().get("1970-01-02")).toEqual({ count: 12, amounts: [2, 2.5] });
 });
 
 test("an incomplete read deletes the stored daily totals for days with changed records, and stores no new totals", async () => {
@@ -158,5 +158,5 @@ test("an incomplete read deletes the stored daily totals for days with changed r
     const changed = { from: 2 * day - 1, to: 2 * day };
     state.applyReading({ ...reading, range, isComplete: false, changed }, totals);
   });
-  expect([...state.storedTotals.all().keys()]).toEqual(["1970-01-01", "1970-01-04"]);
+  expect([...state.storedTotals.load().keys()]).toEqual(["1970-01-01", "1970-01-04"]);
 });

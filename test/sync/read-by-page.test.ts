@@ -35,7 +35,7 @@ function requestedDays(requests: readonly Record<string, unknown>[], kind: "coun
   );
 }
 
-const faultyDays = ({ state }: DatedRun) => toDays(state.faultySlices());
+const faultyDays = ({ state }: DatedRun) => toDays(state.loadFaultySlices());
 
 const faultyRecords = (count: number) => Array.from({ length: count }, (_, n) => faultyOn(3, `faulty${n}`));
 const spread = [1, 9, 2, 8, 3].map((number) => orderOn(number));

@@ -24,7 +24,7 @@ async function makeReadRun(
   const mirror = await makeMirror();
   const { run: first } = await makeDatedRun(before, { mirror });
   await readRange(first, history);
-  mirror.transaction(() => first.state.setFloor(Number.NEGATIVE_INFINITY));
+  mirror.transaction(() => first.state.saveFloor(Number.NEGATIVE_INFINITY));
   return await makeDatedRun(after, { ...options, mirror });
 }
 
@@ -43,7 +43,7 @@ test("reconcile bisects a date range with a differing count until the differing 
   const listed = makeOrders(600);
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);
-  expect(run.state.missing.all()).toMatchObject([{ date: from }]);
+  expect(run.state.missing.load()).toMatchObject([{ date: from }]);
   // Bisecting a range of 600 orders twice leaves 150 orders, which fit on two pages.
   expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
 });
@@ -62,7 +62,7 @@ test.each([
         : matching;
     const { run } = await makeReadRun(listed, listed.slice(0, -1), { respond });
     await reconcile(run, null);
-    const { coverage } = run.state.dates();
+    const { coverage } = run.state.loadDates();
     expect(coverage.every(({ runId }) => runId === run.runId)).toBe(true);
   },
 );
@@ -133,7 +133,7 @@ test("reconcile stops comparing the count of a status filter if it still differs
   expect(texts(await reconcile(run, null))).toEqual([
     expect.stringContaining("the API's filter `refunded` does not count"),
   ]);
-  expect([...run.state.ignoredFilters()]).toEqual(["refunded"]);
+  expect([...run.state.loadIgnoredFilters()]).toEqual(["refunded"]);
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
@@ -147,7 +147,7 @@ test("reconcile continues to compare the count of a status filter if that count 
   expect(texts(await reconcile(run, null))).toEqual([
     expect.stringMatching(/^the API counts \d refunded, but the mirror has 0$/),
   ]);
-  expect([...run.state.ignoredFilters()]).toEqual([]);
+  expect([...run.state.loadIgnoredFilters()]).toEqual([]);
 });
 
 test("reconcile warns if the API counts more records in total than in all date ranges combined", async () => {

@@ -46,7 +46,7 @@ async function resync(before: readonly ListedOrder[], after: readonly ListedOrde
   const { run } = await makeDatedRun(after, { mirror });
   const copies = storeSlice(run, await readSlice(run, slice));
   const logged = mirror.selectValues<string>("SELECT key FROM changes");
-  return { run, copies, logged, hasTotals: run.state.storedTotals.all().size > 0 };
+  return { run, copies, logged, hasTotals: run.state.storedTotals.load().size > 0 };
 }
 
 const order = listedAt("a", date);
@@ -68,7 +68,7 @@ test.each([
 
 test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, but does not record it as a change", async () => {
   const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
-  expect([logged, run.state.missing.all()]).toMatchObject([[], [{ date: date - day }]]);
+  expect([logged, run.state.missing.load()]).toMatchObject([[], [{ date: date - day }]]);
 });
 
 test("if the API returns a mirrored record with an older date, storeSlice keeps the stored copy, and marks the record as faulty if the older date is unexpected", async () => {
@@ -79,7 +79,7 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
   const { run } = await makeDatedRun([order, listedAt("b", date), misdated("c", at(date - day))], { mirror });
   const copies = storeSlice(run, await readSlice(run, slice));
   expect(copies).toMatchObject([{ value: { id: "b" } }, { value: { id: "c" } }]);
-  expect(run.state.faultyIds()).toEqual(new Set([copies[1]?.id]));
+  expect(run.state.loadFaultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
 test("storeSlice reports a date range as never settled if the range's list changed during every read, unless the list contains duplicate IDs", async () => {
