@@ -78,7 +78,7 @@ export interface Deps {
   runGracefully<T>(work: () => Promise<T>, hint?: string): Promise<T>;
 }
 
-/** The parts of the command line that are needed before commander parses it or after commander rejects it. */
+/** The parts of the command line that are needed before commander has parsed it, or after commander has rejected it. */
 export interface CommandLine {
   /** The arguments after `brandapi`. */
   argv: readonly string[];

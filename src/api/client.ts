@@ -164,7 +164,7 @@ export class ApiClient {
       if (signal.aborted) throw signal.reason;
       const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
       if (!failure) throw error;
-      // Omits a cause that quotes the key, because `--verbose` would print it. Errors from libraries can quote request
+      // Drop an error that quotes the key, because `--verbose` prints causes. Errors from libraries can quote request
       // headers.
       return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
     } finally {

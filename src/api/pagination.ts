@@ -46,7 +46,7 @@ export async function* readPages(
   }
 }
 
-/** Requests a page. Returns null if the list has become so short that the page no longer exists. */
+/** Requests a page. Returns null if the list has shrunk and the page no longer exists. */
 async function requestPage(
   api: Pick<ApiClient, "get">,
   path: string,

@@ -131,7 +131,7 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // A new file that replaces an open or damaged file does not contain the recent requests.
+        // If a file that was open or damaged is replaced, its recent requests are lost.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;

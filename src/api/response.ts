@@ -121,7 +121,7 @@ function isTooDeep(value: unknown, levelsLeft: number = responseLimits.depth): b
   return Object.values(value).some((inner) => isTooDeep(inner, levelsLeft - 1));
 }
 
-/** The minimum length of a key that is searched for in responses. A shorter key could occur by chance. */
+/** Responses are not searched for keys shorter than this, because a short key could occur by chance. */
 const minSearchedKeyLength = 8;
 
 function containsKey(text: string, envelope: Json, key: string): boolean {

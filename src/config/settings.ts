@@ -51,7 +51,7 @@ export interface Settings {
   rateLimit: number | null;
   /** The time without progress after which the API counts as unavailable, in milliseconds. */
   maxWaitMs: number;
-  /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a command rather than to a profile. */
+  /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a single command and are not included. */
   ping: string | undefined;
   omit: readonly string[];
   /** Fields in the profile that brandapi does not use. */

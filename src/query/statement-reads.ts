@@ -15,7 +15,7 @@ export interface StatementReads {
   qualified: string[];
 }
 
-/** A step of a compiled statement, as listed by `EXPLAIN` (https://sqlite.org/opcode.html). */
+/** An instruction of a compiled statement, as listed by `EXPLAIN` (https://sqlite.org/opcode.html). */
 interface Instruction {
   opcode: string;
   p2: number;

@@ -28,7 +28,7 @@ export interface Period extends DayRange {
   slug: string;
   /**
    * The first and the last day included in the amounts. These are complete days, unless none of the period's days has
-   * been fully read. If part of the period has never been read, the days end at the first gap.
+   * been fully read. If part of the period has never been read, the range ends at the first gap.
    */
   from: string;
   through: string;
@@ -108,8 +108,8 @@ function precedingDays(since: string, through: string): DayRange {
 }
 
 /**
- * Returns the corresponding days `count` months earlier. For an unfinished month, they end on the same day of the month
- * as `through`.
+ * Returns the corresponding days `count` months earlier. For an unfinished month, the range ends on the same day of the
+ * month as `through`.
  */
 function sameDaysBefore({ since, until }: DayRange, count: number, through: string): DayRange {
   const first = monthsBefore(since, count);
@@ -136,7 +136,7 @@ export function addDays(day: string, count: number): string {
   return utcDay(dayRange(day).from + count * dayMs);
 }
 
-/** Returns the same day of an earlier month, or that month's last day if it is shorter. */
+/** Returns the same day of an earlier month, or the last day of that month if the month is shorter. */
 export function monthsBefore(day: string, count: number): string {
   const first = new Date(`${day.slice(0, 7)}-01T00:00:00.000Z`);
   first.setUTCMonth(first.getUTCMonth() - count);

@@ -91,7 +91,7 @@ function randomAge(random: RandomStream, typical: number, most: number): number 
   return Math.min(most, 0.3 - Math.log(1 - randomFloat(random)) * typical) * dayMs;
 }
 
-/** Returns the newest order that is older than a random age, or undefined if it is cancelled or refunded. */
+/** Returns the newest order that is older than a random age, or undefined if that order is cancelled or refunded. */
 function pickOldOrder({ at, brand, random }: SimulatedEvent): Order | undefined {
   const date = formatInstant(at - randomAge(random, 25, 200));
   let newest: Order | undefined;

@@ -38,7 +38,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates keys with all scopes, with a single scope, and with each defect for which the API rejects a key. */
+/** Creates keys with all scopes, keys with a single scope, and a key for each reason for which the API rejects keys. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });

@@ -1,7 +1,7 @@
 import { dayMs, formatInstant, formatMinute } from "./timestamps.js";
 
 /**
- * A time range in milliseconds since the Unix epoch. It includes both ends, and all of the last millisecond. An open
+ * A time range in milliseconds since the Unix epoch. Both ends are included, as is the entire last millisecond. An open
  * end is -Infinity or Infinity.
  */
 export interface TimeRange {

@@ -103,7 +103,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);
   const sums = sumCounts(counts, differing.length);
-  // Faulty slices are not covered, so the sums of the compared counts do not include their records.
+  // Faulty slices are not covered, so the sums of the compared counts exclude the records in these slices.
   const hasFaulty = state.loadFaultySlices().length > 0;
   const allTotals = {
     api_total: allDates.apiCount,
