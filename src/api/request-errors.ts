@@ -97,7 +97,7 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   if (cause instanceof ProxyRejection) {
     const reason = `the proxy refused the connection to ${host} (HTTP ${cause.status})`;
     if (cause.status !== 407) return { kind: "network", reason, cause };
-    const hint = "add the proxy's user name and password to HTTPS_PROXY";
+    const hint = "add the proxy's username and password to HTTPS_PROXY";
     return { kind: "permanent", reason, hint, cause };
   }
   const server = cause instanceof ProxyUnreachable ? `the proxy ${cause.message} (HTTPS_PROXY)` : host;

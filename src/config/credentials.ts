@@ -38,7 +38,7 @@ export function parseBaseUrl(text: string, source: string): string {
   if (url?.protocol !== "https:" && url?.protocol !== "http:")
     throw createUrlError(`does not start with https://${meant === null ? "" : `: ${abbreviate(text)}`}`);
   if (url.username || url.password || /[?#]/.test(text))
-    throw createUrlError("must not have a user name, a password, a query or a fragment");
+    throw createUrlError("must not have a username, a password, a query or a fragment");
   if (!path.endsWith(versionedRoot))
     throw createUrlError(`does not end in ${versionedRoot}: ${url.origin}${path}`);
   return url.origin + path;

@@ -61,7 +61,8 @@ export function requireReadsWithHistory(reads: StatementReads | undefined): read
 
 /**
  * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records
- * ended later. @param asOf the requested time (ISO 8601)
+ * ended later.
+ * @param asOf the requested time (ISO 8601)
  */
 function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {
   for (const name of names) {

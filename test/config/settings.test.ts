@@ -295,17 +295,17 @@ test.each([
   ["ftp://api.example/api/brand/v1", "does not start with https://"],
   [
     "https://me:secret@api.example/api/brand/v1",
-    "must not have a user name, a password, a query or a fragment",
+    "must not have a username, a password, a query or a fragment",
   ],
   [
     "https://:secret@api.example/api/brand/v1",
-    "must not have a user name, a password, a query or a fragment",
+    "must not have a username, a password, a query or a fragment",
   ],
   [
     "https://api.example/api/brand/v1?key=brk_x",
-    "must not have a user name, a password, a query or a fragment",
+    "must not have a username, a password, a query or a fragment",
   ],
-  ["https://api.example/api/brand/v1#top", "must not have a user name, a password, a query or a fragment"],
+  ["https://api.example/api/brand/v1#top", "must not have a username, a password, a query or a fragment"],
   ["https://api.example:99999/api/brand/v1", "is not a URL"],
   ["https://api.example/", "does not end in /api/brand/v1"],
   ["https://api.example/api/brand/v2", "does not end in /api/brand/v1"],
