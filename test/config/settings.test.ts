@@ -297,10 +297,7 @@ test.each([
     "https://me:secret@api.example/api/brand/v1",
     "must not have a username, a password, a query or a fragment",
   ],
-  [
-    "https://:secret@api.example/api/brand/v1",
-    "must not have a username, a password, a query or a fragment",
-  ],
+  ["https://:secret@api.example/api/brand/v1", "must not have a username, a password, a query or a fragment"],
   [
     "https://api.example/api/brand/v1?key=brk_x",
     "must not have a username, a password, a query or a fragment",

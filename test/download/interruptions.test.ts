@@ -308,7 +308,7 @@ test("a download follows up to three redirects to https URLs without sending the
 test.each([
   ["to http://cdn.test/x?signature=stolen", "is not https", "http://cdn.test/x?signature=stolen"],
   ["to http://127.0.0.1/x?signature=stolen", "is not https", "http://127.0.0.1/x?signature=stolen"],
-  ["to https://user:secret@cdn.test/x", "contains a user name or password", "https://user:secret@cdn.test/x"],
+  ["to https://user:secret@cdn.test/x", "contains a username or password", "https://user:secret@cdn.test/x"],
   ["to ftp://cdn.test/x", "is not https", "ftp://cdn.test/x"],
   ["to https://[", "is invalid", "https://["],
   ["with an empty Location", "is missing", ""],
@@ -671,8 +671,8 @@ test.each([
   ["http://files.brand.test/x", "is not https", "is not https"],
   [
     "https://user:secret@files.brand.test/x",
-    "contains a user name or password",
-    "contains a user name or password",
+    "contains a username or password",
+    "contains a username or password",
   ],
   [7, "is a number", "is missing"],
 ])(
