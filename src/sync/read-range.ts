@@ -20,11 +20,11 @@ interface CompletePage {
    * The records in the page's oldest second or, if their dates could be truncated, in its oldest minute or day. The
    * next page repeats them.
    */
-  older: readonly Json[];
-  /** The number of records in this page that were already in the previous page's `older` list. */
+  boundary: readonly Json[];
+  /** The number of records in this page that were already in the previous page's `boundary`. */
   repeatedCount: number;
   /** The API's count of the requested records that are dated before `range`. */
-  olderCount: number;
+  countBefore: number;
   requestedAt: number;
 }
 
@@ -76,7 +76,16 @@ export async function readRanges(
   }
 }
 
-/** Requests pages, newest first, until the entire range has been returned or the budget is used up. */
+/**
+ * Requests pages, newest first, until the entire range has been returned or the budget is used up. If a page had four
+ * records, the first pages could be:
+ *
+ * | page | seconds of the records | range           | boundary |
+ * | ---- | ---------------------- | --------------- | -------- |
+ * | 1    | 9, 8, 7, 7             | from 8 onwards  | 7, 7     |
+ * | 2    | 7, 7, 7, 5             | from 6 to 7     | 5        |
+ * | 3    | 5, 5, 2                | everything else | none     |
+ */
 async function* requestPages(
   run: DatedRun,
   { from, to }: TimeRange,
@@ -84,7 +93,7 @@ async function* requestPages(
 ): AsyncGenerator<NewestPage, void> {
   let previous: CompletePage | null = null;
   for (let newest = to; ; ) {
-    const { page, count } = await requestNewest(run, { from, to: newest }, previous?.older.length);
+    const { page, count } = await requestNewest(run, { from, to: newest }, previous?.boundary.length);
     // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
     // records. If so, everything from the start of that page is read by page number.
     if (previous && !(await confirmComplete(run, previous, count))) {
@@ -92,7 +101,7 @@ async function* requestPages(
       return;
     }
     if (page.kind === "complete")
-      run.progress.advance(Math.min(Math.ceil(page.olderCount / maxPerPage), budget.remaining));
+      run.progress.advance(Math.min(Math.ceil(page.countBefore / maxPerPage), budget.remaining));
     yield page;
     if (page.range.from <= from || budget.remaining <= 0) return;
     previous = page.kind === "complete" ? page : null;
@@ -131,8 +140,8 @@ async function requestNewest(
     kind: "complete",
     range: { from, to: range.to },
     inRange: items.slice(0, end),
-    older: items.slice(end),
-    olderCount: count - end,
+    boundary: items.slice(end),
+    countBefore: count - end,
     repeatedCount,
     requestedAt,
   };
@@ -152,10 +161,10 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
  * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by chance
  * (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older records is
  * not as expected, requests the page again, because the records may have changed in the meantime.
- * @param olderCount the API's count of the records before the page's range
+ * @param countBefore the API's count of the records before the page's range
  */
-async function confirmComplete(run: DatedRun, page: CompletePage, olderCount: number): Promise<boolean> {
-  if (olderCount === page.olderCount) return true;
+async function confirmComplete(run: DatedRun, page: CompletePage, countBefore: number): Promise<boolean> {
+  if (countBefore === page.countBefore) return true;
   const reread = await requestNewest(run, page.range);
   return reread.page.kind === "complete" && reread.count <= page.inRange.length;
 }
@@ -169,18 +178,19 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
 }
 
 /**
- * Stores a page. Its older records are stored as well, so that an interrupted run loses none of them, but only the next
- * page makes their dates part of the coverage.
+ * Stores a page. Its boundary records are stored as well, so that an interrupted run loses none of them, but only the
+ * next page makes their dates part of the coverage.
  * @returns the copies of mirrored records, which the caller must resolve
  */
 function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const { apiTotals, progress, runId, state, writer } = run;
-  const { inRange, older, range, repeatedCount, requestedAt } = page;
-  const records = [...inRange, ...older];
+  const { inRange, boundary, range, repeatedCount, requestedAt } = page;
+  const records = [...inRange, ...boundary];
   progress.addRows(records.length - repeatedCount);
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
-  // All records in `older` are from the day that contains the last millisecond before `range`.
-  const recordDates = older.length > 0 ? { from: range.from - 1, to: range.to } : range;
+  // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
+  // matter, because daily totals are invalidated by the day.
+  const recordDates = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
   return copies;
