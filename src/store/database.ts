@@ -116,9 +116,9 @@ export type InfoName =
   | "failed_command"
   // The error (JSON) from a resource's last sync, if the API denied access.
   | `denied:${string}`
-  // The ID of a `verify` run that found only problems that must be fixed in the API.
+  // The ID of a `verify` run in which all problems must be fixed in the API.
   | `unrepairable:${string}`
-  // The ID of a `verify` run that found only records whose dates have not been read.
+  // The ID of a `verify` run in which all problems were records with unread dates.
   | `unread_only:${string}`
   // The last comparison (JSON) of a resource's tables with its records.
   | `tables:${string}`
@@ -204,7 +204,7 @@ function openForReading(Sqlite: SqliteConstructor, path: string): Mirror {
   }
 }
 
-/** @param options.source the path or the content of the file */
+/** @param options.source the path or the contents of the file */
 function openDatabase(
   Sqlite: SqliteConstructor,
   path: string,

@@ -10,7 +10,7 @@ const mixedType: ScalarType = "json";
 
 const maxDiscoveredColumns = 300;
 const maxNameLength = 63;
-/** The maximum nesting depth of a field that gets a column. More deeply nested fields are stored only in the record. */
+/** The maximum nesting depth at which fields get columns. More deeply nested fields are stored only in the record. */
 const maxDepth = 2;
 const reservedNames = ["synced_at", "removed_at", "record_id", "row_id"];
 
@@ -110,7 +110,7 @@ function isParameter(
 }
 
 /**
- * True if the value is the first that mixes booleans with other types in a discovered column. In such a column, a 1 can
+ * True if this value is the first to mix booleans and other types in a discovered column. In a mixed column, a 1 can
  * mean either `true` or the number.
  */
 function isMixture({ isDiscovered, type }: ShapeColumn, value: Scalar): boolean {

@@ -2,8 +2,8 @@ import { deleteInfo, loadInfo, loadJsonInfo, type Mirror, saveInfo, saveJsonInfo
 import type { RunRow } from "./runs.js";
 
 /*
- * Problems that a command stores in `mirror_info`, because the rows in `sync_runs` do not contain them. They are
- * reported by later commands such as `status`.
+ * Problems that have no column in `sync_runs`, so commands store them in `mirror_info`. Later commands such as `status`
+ * report them.
  */
 
 export interface AccessDenial {
@@ -25,7 +25,7 @@ export interface FailedCommand {
   at: string;
   error: string;
   hint: string | null;
-  /** True if the API rejected the key or this machine's address, so later runs will fail as well. */
+  /** True if the API rejected the key or this machine's address, in which case later runs will fail as well. */
   isRefused: boolean;
 }
 
@@ -43,9 +43,9 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * A finding of a `verify` run, stored if it is true of all problems in that run.
+ * A statement that is true of all problems that a `verify` run found.
  * - unrepairable: The problem, such as an unreadable date, must be fixed in the API.
- * - unread_only: The problem is that records have dates that have not been read.
+ * - unread_only: The problem is a record whose date has not been read.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

@@ -58,7 +58,7 @@ export async function lockMirror(
 async function openLockFile(path: string): Promise<Database> {
   const Sqlite = await loadSqlite();
   try {
-    // Wait briefly, because another process may have taken the lock only to test it.
+    // Wait briefly, because another process may be holding the lock just to test it.
     return new Sqlite(path, { timeout: 100 });
   } catch (error) {
     throw createLockFileError(path, error);
@@ -88,8 +88,8 @@ export async function findRunningCommand(path: string): Promise<RunningCommand |
 }
 
 /**
- * Returns the last progress that a command has stored. Ignores errors, because they are reported when the mirror is
- * opened.
+ * Returns the progress that a command has most recently stored. Ignores errors, because they are reported when the
+ * mirror is opened.
  */
 async function loadProgress(path: string): Promise<StoredProgress | null> {
   const load = (mirror: Mirror) => loadJsonInfo<StoredProgress>(mirror, "running_command");

@@ -59,7 +59,7 @@ export class Projection {
 
 class TableWriter {
   readonly #rowBuilder: RowBuilder;
-  /** Cached INSERT statements, because building their text takes longer than executing them. */
+  /** The INSERT statements, cached because building their text takes longer than executing them. */
   readonly #insertSql = new Map<RecordState, string>();
 
   constructor(

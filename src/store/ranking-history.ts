@@ -11,7 +11,7 @@ const zeroTotals: Totals = { clicks: 0, buy_now_clicks: 0, orders: 0, sales: 0 }
 
 /** A host's all-time totals as of a given day. The totals are null if the host has left the ranking. */
 interface HostTotals extends Totals {
-  /** Null for the row that sums all entries without a host. */
+  /** Null for the row that totals all entries without a host. */
   host_id: string | null;
   host_username: string | null;
 }

@@ -29,9 +29,7 @@ import { SchemaIssues } from "./schema-issues.js";
 export interface WriteOptions {
   /** The time of the request, in milliseconds since the Unix epoch. */
   requestedAt: number;
-  /**
-   * Request parameters, such as the month, that supply values for columns because the response does not contain them.
-   */
+  /** Request parameters, such as the month, whose values fill columns that the response does not provide. */
   parameters?: JsonObject;
   /** The position of the first record in the whole list. Records without an ID are identified by their position. */
   position?: number;

@@ -15,8 +15,8 @@ interface Condition {
 }
 
 /**
- * Returns the condition for the current records in a range. `range.to` is inclusive and in whole milliseconds, so a
- * date up to a fraction of a millisecond later also matches.
+ * Returns the condition for the current records in a range. `range.to` is inclusive and in whole milliseconds, so every
+ * date within that millisecond matches.
  */
 export function whereCurrent(resourceName: string, { from, to }: TimeRange): Condition {
   const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resourceName] }];
@@ -224,8 +224,8 @@ export function* loadRecords(
 /**
  * Returns a record's key in the mirror: its ID or, if it has none, `#` and its position in the list.
  * @param position needed only for resources whose records may have no ID
- * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
- * represent exactly
+ * @throws UnexpectedResponse if the record has no ID although the resource is documented, or if its ID is a number that
+ * JavaScript cannot represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position = 0): string {
   return recordKeyOrNull(resource, value) ?? positionKey(position);
@@ -237,8 +237,8 @@ export function positionKey(position: number): string {
 
 /**
  * Returns a record's key, or null if it has no ID. The parts of a key are separated by slashes.
- * @throws UnexpectedResponse if a documented record has no ID, or if its ID is a number that JavaScript cannot
- * represent exactly
+ * @throws UnexpectedResponse if the record has no ID although the resource is documented, or if its ID is a number that
+ * JavaScript cannot represent exactly
  */
 export function recordKeyOrNull(resource: Resource, value: Json): string | null {
   const parts = resource.key.map((path) => idAt(resource, value, path));

@@ -3,8 +3,8 @@ import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "./database.js";
 
 /**
- * The outcome of a `verify` that compared everything, even if it found differences. `RunRow.verified` is true only if
- * the mirror and the API agreed.
+ * The outcome of a `verify` run that compared everything, even if it found differences. `RunRow.verified` is true only
+ * if the mirror and the API agreed.
  */
 export const verifyCompleted = "verified";
 
@@ -24,7 +24,10 @@ export interface RunRow {
   resource: string;
   started_at: string;
   finished_at: string | null;
-  /** The dates to read. Null if there is no lower bound, or if the resource is not read by date. */
+  /**
+   * The first and last dates to read. `since` is null if there is no lower bound, and both are null if the resource is
+   * not read by date.
+   */
   since: string | null;
   until: string | null;
   requests: number;
@@ -33,7 +36,7 @@ export interface RunRow {
   rows_new: number;
   rows_changed: number;
   rows_removed: number;
-  /** True for a sync or a `verify` in which the mirror and the API agreed. */
+  /** True for a sync or a `verify` run in which the mirror and the API agreed. */
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
@@ -143,7 +146,7 @@ export function loadNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** True if the run is a `verify` that compared everything. Its `error` is null or describes the differences found. */
+/** True for a `verify` run that compared everything. Its `error` is null or describes the differences found. */
 export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
   return outcome === verifyCompleted;
 }
@@ -157,7 +160,7 @@ export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean
  * | read all planned dates, but is incomplete    | incomplete         | yes      | no                            |
  * | was denied access                            | incomplete         | no       | no                            |
  * | failed, was stopped or is still running      | failed, stopped, … | no       | no                            |
- * | is a complete `verify`                       | verified           | no       | if it found no differences    |
+ * | is a complete `verify` run                   | verified           | no       | if it found no differences    |
  */
 
 const doneSyncSql = "outcome = 'done'";
@@ -184,7 +187,7 @@ function findNewestRun(mirror: Mirror, resourceName: string, condition: string):
   return row ? toRunRow(row) : null;
 }
 
-/** Returns a resource's last run. Ignores a `verify` that found no differences, unless there are no other runs. */
+/** Returns a resource's last run. Ignores `verify` runs that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null {
   const agreeingVerify = `${completedVerifySql} AND error IS NULL`;
   return (
@@ -203,12 +206,14 @@ export function findLastVerifiedSync(mirror: Mirror, resourceName: string): RunR
   return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${verifiedSql} AND ${upToDateSql}`);
 }
 
-/** Returns the last sync or `verify` in which the mirror and the API agreed, even if it was limited by `--until`. */
+/** Returns the last sync or `verify` run in which the mirror and the API agreed, even if `--until` limited the run. */
 export function findLastVerifiedRun(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, verifiedSql);
 }
 
-/** Returns the last `verify` that found differences, unless a later run verified everything up to its start time. */
+/**
+ * Returns the last `verify` run that found differences, unless a later run verified everything up to its start time.
+ */
 export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunRow | null {
   const differing = findNewestRun(mirror, resourceName, `${completedVerifySql} AND error IS NOT NULL`);
   const agreeing = findNewestRun(mirror, resourceName, `${verifiedSql} AND ${upToDateSql}`);

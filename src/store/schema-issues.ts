@@ -63,7 +63,7 @@ export class SchemaIssues {
 
   #print(issue: Notice, readAt: string): void {
     if (!this.reporter || !addNotice(this.mirror, noticeKey(issue), readAt)) return;
-    // A new field requires no action, so it is a note rather than a warning.
+    // A new field requires no action, so print a note rather than a warning.
     this.reporter[issue.kind === "field" ? "note" : "warn"](describeNotice(issue, this.resource));
   }
 }

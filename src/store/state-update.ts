@@ -26,7 +26,7 @@ export interface RangeReading {
 /** The faulty records that were returned for a range. */
 interface FaultyRecords {
   ids: readonly number[];
-  /** The IDs of the faulty records that are new in the mirror. */
+  /** The IDs of the faulty records that are new to the mirror. */
   addedIds: readonly number[];
   /** A description of the first fault. */
   fault: string;

@@ -34,7 +34,7 @@ interface StateRow {
 
 /**
  * A resource's sync state, which is stored between runs. It includes the dates read, the missing records, the daily
- * totals and some options of the last run.
+ * totals and some of the last run's options.
  */
 export class SyncState {
   readonly missing: MissingRecords;
@@ -79,7 +79,7 @@ export class SyncState {
 
   /**
    * Updates the state after a read, as `decideUpdate` describes. Must be called after the records have been written,
-   * because the change log needs the times stored for missing records, which this method deletes.
+   * because this method deletes the times stored for missing records, which the change log needs.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
@@ -109,7 +109,7 @@ export class SyncState {
   }
 
   /**
-   * Stores the API's totals for those days in a range that the run has fully read. The run may have read a day in
+   * Stores the API's totals for the days in a range that the run has read in full. The run may have read a day in
    * several parts, so the run's other covered ranges are considered as well.
    */
   #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {

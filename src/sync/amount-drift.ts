@@ -34,11 +34,14 @@ export function findAmountDrift(state: SyncState, apiTotals: TotalsByDay | null)
     compared += 1;
     if (hasSameCount(stored, now) && !hasSameAmounts(stored, now)) days.push(day);
   }
-  // If the amounts changed on only a few days, the cause may be changed records.
+  // If the amounts changed on only a few days, the records themselves may have changed.
   return days.length > compared / 2 ? { days: days.sort(), compared } : null;
 }
 
-/** Selects the oldest of the given days, because old records rarely change. */
+/**
+ * Selects the oldest of the given days. Recent records change more often, and a single changed record in the sample
+ * rules out drift.
+ */
 export function selectSample(state: SyncState, days: readonly string[]): TimeRange[] {
   const sample: string[] = [];
   let records = 0;

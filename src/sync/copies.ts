@@ -76,7 +76,9 @@ function acceptCopy({ state, writer }: DatedRun, { id, value }: SkippedCopy, req
   state.missing.delete([id]);
 }
 
-/** Keeps the newer record, and marks the second of the copy's date as faulty, because the API lists the ID twice. */
+/**
+ * Keeps the newer record. Marks the second that contains the copy's date as faulty, because the API lists the ID twice.
+ */
 function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number, requestedAt: number): void {
   const { resource, runId, state } = run;
   const range = secondRange(olderDate);

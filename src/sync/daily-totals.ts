@@ -113,8 +113,8 @@ export function hasSameAmounts(a: DayTotals | undefined, b: DayTotals | undefine
 }
 
 /**
- * Groups days into ranges, so that reading them takes fewer requests: adjacent days, and days whose records fit on one
- * page. The least recently read ranges come first.
+ * Groups days into ranges, so that reading them takes fewer requests. Days are grouped if they are adjacent or if all
+ * records in the resulting range fit on one page. Returns the least recently read ranges first.
  */
 export function groupDays(state: SyncState, days: readonly string[]): TimeRange[] {
   const ranges: TimeRange[] = [];

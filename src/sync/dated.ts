@@ -63,7 +63,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   await readRanges(run, ranges);
   for (const slice of faultySlices) await readByPage(run, slice);
   await audit(run);
-  // The warning comes after the reads, because if the API is down, the reads fail and the run reports their error.
+  // Warn only after the reads. If the API is down, the reads fail, and the run reports their error instead.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const reconciled = await reconcile(run, drift);
   const { hasUnreachable, ignoresAmounts, sums } = reconciled;

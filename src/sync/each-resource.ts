@@ -45,7 +45,7 @@ export async function forEachResource(
 
 /**
  * Throws if any resource failed or all were skipped.
- * @param total the number of resources, without those skipped because the key lacks their scope
+ * @param total the number of resources, excluding those skipped because the key lacks their scope
  * @throws Incomplete if some resources succeeded; otherwise, the first error
  */
 export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {

@@ -12,7 +12,7 @@ export interface SyncPlan {
 }
 
 /**
- * Estimates the requests of a sync. Requests only counts and daily totals, and writes nothing.
+ * Estimates the requests that a sync will send. Requests only counts and daily totals, and writes nothing.
  * @param rateLimit the number of requests per minute, or null if there is no limit
  * @throws Forbidden if the API denies access to a resource that the user named
  */

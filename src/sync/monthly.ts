@@ -65,8 +65,8 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
 }
 
 /**
- * True if the options request clicks by day and for all hosts. Other options return different data, so they do not
- * extend the coverage.
+ * True if the options request clicks by day and for all hosts. Reads with other options return different data, so they
+ * do not extend the coverage.
  */
 function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
   return groupBy === "day" && hosts.length === 0 && !perHost;

@@ -136,7 +136,7 @@ function findRequestedRanges(
   if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([readable], [...coverage, ...faultySlices]);
   const unreadWithWindows = unread.map(({ from, to }) => ({ from: subtractWindow(from, windowMs), to }));
-  // The window ends now if no run has finished yet, or if the clock was set back.
+  // If no run has finished yet, or if the clock was set back, the window ends at the start of this run.
   const windowEnd = Math.min(finishedUntil ?? readable.to, readable.to);
   const window = { from: subtractWindow(windowEnd + 1, windowMs), to: readable.to };
   return clipRanges([...unreadWithWindows, window], { from: readable.from, to: until });

@@ -189,7 +189,7 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   progress.addRows(records.length - repeatedCount);
   const { changeCount, copies, ids } = writer.write(records, { requestedAt });
   // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
-  // matter, because daily totals are invalidated by the day.
+  // matter, because the stored totals are deleted for whole days.
   const recordDates = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);

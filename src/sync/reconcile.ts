@@ -124,7 +124,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // The difference may be due to records that were added after the counts were compared. If so, the new counts differ.
+  // Records added after the counts were compared cause the same difference. In that case, a new comparison finds counts
+  // that differ.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
@@ -182,7 +183,8 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
 /** True if the range can be read with at most two requests, so splitting it would save nothing. */
 function isCheapToRead(state: SyncState, comparison: CountComparison): boolean {
   const mirrored = state.count(comparison);
-  // A status filter's count is too low, because a read returns all records in the range, whatever their status.
+  // A read returns all records in the range, whatever their status, so it may take more pages than the API's count for
+  // one status suggests.
   const records = comparison.filter === noFilter ? Math.max(mirrored, comparison.apiCount) : mirrored;
   return countPages(records) <= 2;
 }

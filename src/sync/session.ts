@@ -20,7 +20,7 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window, which is the period just before the unread dates. Every run re-reads it. */
+  /** The length of the window: the period just before the unread dates, which every run re-reads. */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */

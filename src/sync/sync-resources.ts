@@ -34,7 +34,7 @@ import {
 /** The functions that implement one strategy. */
 interface Engine<How extends Strategy> {
   read: (run: SyncRun<How>) => Promise<SyncResult>;
-  /** Estimates the requests of a sync. The estimate itself requests only counts and daily totals. */
+  /** Estimates the requests that a sync will send. The estimate itself requests only counts and daily totals. */
   estimate: (session: ResourceSession<How>) => Promise<RequestEstimate[]>;
 }
 
@@ -173,8 +173,8 @@ function decideEnd(
   // If the key itself was rejected, the resource's data may still be available.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
-  // If a resource in the mirror were skipped, nobody would notice that it is no longer updated. That includes a resource
-  // to which access was lost during this run, after its first records had been read.
+  // If a resource in the mirror were skipped, nobody would notice that it is no longer updated. The same applies if
+  // access was lost during this run, after the first records had been read.
   if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
     return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
   // If the user named the resource, the API's error is more useful than a note that it was skipped.
