@@ -97,7 +97,7 @@ function findCycles(): string[] {
 /** The exports that all command modules or all format modules have in common. */
 const interfaceMembers = ["about", "examples", "define", "run", "encode"];
 
-/** Returns each name that several files export, followed by the files: `Range: a.ts, b.ts`. */
+/** Returns each name that several files export, followed by those files, as in `Range: a.ts, b.ts`. */
 function findDuplicateNames(): string[] {
   const filesByName = new Map<string, string[]>();
   const exported = new Set<string>();

@@ -115,7 +115,7 @@ test("backup --keep N keeps the newest N backups, and never removes other files"
   );
 });
 
-test("backup keeps 7 intact copies by default, all copies with --keep 0, and every damaged copy", async () => {
+test("backup keeps the 7 newest intact copies by default and all copies with --keep 0, and never removes a damaged copy", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const folder = dirname(path);
@@ -134,7 +134,7 @@ test("backup keeps 7 intact copies by default, all copies with --keep 0, and eve
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("backup --keep 1 of a mirror that has never been synced does not remove the backup files of other mirrors", async () => {
+test("if the mirror has never been synced, backup --keep 1 does not remove the backups of other mirrors", async () => {
   const brand = makeBrand();
   await createEmptyMirror(brand.db);
   mkdirSync(join(brand.home, "backups"));
@@ -589,7 +589,7 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // SQLite first turns off WAL mode in the copy while the copy is being checked.
+  // Wait for the second time, because SQLite also turns off WAL mode while the copy is being checked.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });

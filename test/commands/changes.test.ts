@@ -24,7 +24,7 @@ async function mirrorWithChanges(): Promise<string> {
   return mirror.path;
 }
 
-test("brandapi changes lists each change with its time interval, field, old value and new value, newest last", async () => {
+test("brandapi changes lists changes from oldest to newest, each with its time interval, field, old value and new value", async () => {
   const path = await mirrorWithChanges();
   const run = await brandapi(["changes", "--db", path], { clock });
   expect(run).toMatchObject({ code: 0, err: "" });

@@ -56,7 +56,7 @@ test.each([
     "chars-and-more",
     "Unknown host: `chars-and-more`.",
   ],
-  ["the start of an ID that two IDs share", "twelve-c", "`twelve-c` matches 2 hosts."],
+  ["a prefix that two IDs share", "twelve-c", "`twelve-c` matches 2 hosts."],
   ["a handle that two hosts share", "two", "`two` matches 2 hosts."],
 ])("forget rejects %s", async (_, typed, error) => {
   const { code, err } = await answer(typed, "n");

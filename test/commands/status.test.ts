@@ -136,7 +136,7 @@ test.each([
   ["2026-04-01", "2026-04-01"],
   ["2026-04-01T23:25:00.000Z", "2026-04-01 23:25"],
 ])(
-  "if the syncs have requested records only from %s, status reports that older records have never been requested",
+  "if the syncs have requested only records from %s onward, status reports that older records have never been requested",
   async (from, start) => {
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
@@ -226,7 +226,7 @@ test("status shows the error from a resource's last sync until a sync of the res
   expect((await brandapi(["status", "--db", mirror.path], { clock })).out).not.toContain("failed");
 });
 
-test("status shows the findings of the last `verify` until a later sync replaces them", async () => {
+test("status shows the findings of the last `verify` run until a later sync replaces them", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
@@ -312,7 +312,7 @@ test("status --max-age reports a rejected key instead of the age of the data", a
   mirror.db.close();
 });
 
-test("status lists a run in progress before the problems of each resource", async () => {
+test("status lists a run in progress before the resources' problems", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1, { order_date: "soon" }), anOrder(2, { total_amount: "12" })]);
   const status = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
@@ -336,7 +336,7 @@ test("status lists a run in progress before the problems of each resource", asyn
   mirror.db.close();
 });
 
-test("status shows denied access together with the findings of an earlier `verify` and the error of a later run", async () => {
+test("status shows denied access together with the findings of an earlier `verify` run and the error from a later run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
   const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {

@@ -72,7 +72,7 @@ test.each([
     "from 2026-11-01 to 2026-11-05",
     "2026-11-01T00:00",
   ],
-  ["sync orders --full --audit 0", 100, "of all dates", undefined],
+  ["sync orders --full --audit 0", 100, "from all dates", undefined],
 ])(
   "if there are 100 orders, one per day, a second `%s` re-reads %i orders: those %s",
   async (command, rows, _range, start) => {

@@ -64,7 +64,7 @@ test("brandapi tables NAME shows columns, types and an example query that runs",
   }
 });
 
-test("brandapi tables NAME prints no value counts for a table that has not been synced", async () => {
+test("brandapi tables NAME omits value counts for a table that has not been synced", async () => {
   const { out } = await brandapi(["tables", "roster", "--db", await mirrorOfTwo()]);
   expect(out).toMatch(/^roster \(not synced yet\)\n/);
   expect(out).toMatch(/^column +type +about\nrelationship_id +text +\b(?!all\b)/m);

@@ -339,7 +339,7 @@ test.each([
   expect(waits).toEqual(expected);
 });
 
-test("Ctrl-C during the wait before a retry stops the download at once", async () => {
+test("Ctrl-C during the wait before a retry stops the download immediately", async () => {
   const brand = await brandWithFiles({ a: {} });
   failFileRequests(brand, () => ({ status: 503 }));
   const stop = new AbortController();
@@ -408,7 +408,7 @@ test.each<[string, string, Fault, string]>([
   ["never stops sending", "three attempts", "endless", "sent 65536 bytes instead of 2000"],
   ["resets the connection", "three attempts", "reset", "the file host: the connection"],
 ])(
-  "if the file host %s, only that file fails, after %s, and no partial file remains",
+  "if, for one of two files, the file host %s, only that file fails, after %s, and no partial file remains",
   async (_, attempts, fault, reason) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const requests = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));
@@ -623,7 +623,7 @@ test("errors from the file host do not end a download run if other files succeed
     const id = /\/files\/\w+\/(f\d)/.exec(String(url))?.[1];
     if (id === undefined || id === "f8") return await brand.fetch(url, init);
     if (id === "f3" || id === "f7") {
-      // Each failed file was tried three times.
+      // Each failed download was attempted three times.
       await expect.poll(() => resets).toBe(id === "f3" ? 9 : 18);
       return await brand.fetch(url, init);
     }

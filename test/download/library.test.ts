@@ -42,7 +42,7 @@ const unsafeNames = [
   "%2e%2e%2fup.jpg",
 ];
 
-test("each file is downloaded exactly once, whatever its name, and the API key is not sent to the file host", async () => {
+test("each file is downloaded exactly once, whatever its name, without sending the API key to the file host", async () => {
   const files = unsafeNames.map(
     (filename, n) => [`f${n}`, { filename, file_size_bytes: 1_000 + n }] as const,
   );

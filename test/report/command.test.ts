@@ -124,7 +124,7 @@ test("for a period without data, `report` suggests the first month with orders o
   expect(late.err).toContain("after 2026-11-21, the last day that was read");
 });
 
-test("`report` suggests `sync --full` for a period that ends before the first sync's --since", async () => {
+test("`report` suggests `sync --full` for a period that ends before the first sync's --since date", async () => {
   const late = makeBrand({ orders: ordersBefore(noon, 400, day / 4) });
   await late.run("sync orders --since 2026-11-18T23:25");
   const { code, err } = await late.run("report --month 2026-10");
@@ -136,7 +136,7 @@ test("`report` suggests `sync --full` for a period that ends before the first sy
   expect((await late.run("report --since 2026-11-16 --until 2026-11-17 --text")).code).toBe(3);
 });
 
-test("`report` suggests a command if the mirror does not exist or has no orders", async () => {
+test("`report` fails if the mirror does not exist, and suggests `sync orders` if the mirror has no orders", async () => {
   const one = makeBrand();
   expect((await one.run("report")).err).toContain("No mirror yet");
   await one.run("sync roster");

@@ -258,7 +258,7 @@ test.each([
     "Orders from 15 Oct 2026, 23:25 UTC through 24 Nov 2026, 07:59 UTC are",
   ],
 ])(
-  "after `sync orders --since %s`, the report of October is partial and includes the days from %s",
+  "after `sync orders --since %s`, the report on October is partial and includes only days from %s onward",
   async (since, from, included, proof) => {
     const one = slow();
     await one.run(`sync orders --since ${since}`);
@@ -373,7 +373,7 @@ test("the report page contains no scripts or external resources, and its Content
   expect(/<script|<link|<img|<iframe|\son\w+=|\sstyle=|\bhttps?:|url\(/.exec(page)?.[0]).toBeUndefined();
 });
 
-test("if the table of changed orders omits some orders, the table's title contains the total number", async () => {
+test("if the table of changed orders omits some orders, the table's title states the number of all changed orders", async () => {
   const orders = Array.from({ length: 30 }, (_, n) => orderAt(`o${n}`, Date.UTC(2026, 9, 20) - n * hour));
   const titleAfter = async (refunded: number) => {
     const brand = makeBrand({ orders });

@@ -38,7 +38,7 @@ test.each<[string, string, Partial<Proof>, string]>([
     "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders of a matching sync before `verify` found unread orders",
+    "orders whose counts matched the API before `verify` found unread orders",
     "proven, and mentions the unread orders",
     { unread_found_at: "2026-11-24T10:00:00.000Z" },
     "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders with dates that have not been read yet.",
@@ -171,7 +171,7 @@ test("if some dates have never been read, the report marks as proven only the or
   });
 });
 
-test("if all dates were read, the report describes all orders up to the last proven run as proven", async () => {
+test("if all dates have been read, the report describes all orders up to the last proven run as proven", async () => {
   const through = "2026-11-02T06:00:00.000Z";
   expect(loadProof(await syncedMirror(), null).verified).toEqual({
     at: through,
@@ -181,7 +181,7 @@ test("if all dates were read, the report describes all orders up to the last pro
   });
 });
 
-test("if `verify` finds unread orders, the report describes its orders as unproven only if no earlier run matched the API", async () => {
+test("after `verify` finds unread orders, the report describes its orders as proven only if they matched the API in an earlier run", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "verified", { error: "1 order has not been read" });
     mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));

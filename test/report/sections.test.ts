@@ -26,7 +26,7 @@ function blocksOf<Kind extends keyof Kinds>(report: ReportDocument, id: string, 
 
 const leadOf = (report: ReportDocument, id: string) => report.sections.find((one) => one.id === id)?.lead;
 
-/** Creates an order in EUR, with `name` as the order's ID and as the host. */
+/** Creates an order in EUR, with `name` as the ID of both the order and its host. */
 function order(name: string, day: string, total: number, fields: Record<string, unknown> = {}) {
   const host = { id: name, username: name, first_name: null, last_name: null };
   return orderAt(name, Date.parse(`${day}T12:00:00.000Z`), { total_amount: total, host, ...fields });
@@ -277,7 +277,7 @@ test("the report lists the months and orders from the last 12 months that change
   ]);
 });
 
-test("the report states refund losses per currency, based on months that were read within a month after they ended", async () => {
+test("the report states refund losses per currency, based on months that were first read within a month of their end", async () => {
   const mirror = await makeMirror();
   const pair = (currency: string, day: string) =>
     [1, 2].map((n) => order(`${currency} ${day} ${n}`, day, 50, { currency }));
@@ -337,13 +337,8 @@ test("the report lists the largest changes in each currency, with fewer changes 
 });
 
 test.each([
-  ["on the last day that was read succeeds", "2026-11-21", "2026-11-21", null],
-  [
-    "on the day after the last day that was read fails",
-    "2026-11-22",
-    "2026-11-22",
-    "starts after 2026-11-21",
-  ],
+  ["that starts on the day of the last read succeeds", "2026-11-21", "2026-11-21", null],
+  ["that starts on the day after the last read fails", "2026-11-22", "2026-11-22", "starts after 2026-11-21"],
   ["that ends on the day of the first order succeeds", "2026-10-01", "2026-10-05", null],
   ["that ends on the day before the first order fails", "2026-10-01", "2026-10-04", "ends before 2026-10-05"],
 ])("a report %s", async (_, since, until, error) => {

@@ -53,7 +53,7 @@ test("the daily, weekly and monthly data points in the sandbox's click analytics
   }
 });
 
-test("in the sandbox's click analytics, conversion rates are between 0 and 1, and the unique sessions are fewer than the sum of the daily counts", () => {
+test("in the sandbox's click analytics, conversion rates are between 0 and 1, and there are fewer unique sessions than the daily counts add up to", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);

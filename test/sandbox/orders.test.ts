@@ -91,7 +91,7 @@ test("the sandbox's orders have several currencies, and include orders without a
 const hours = { ...emptyBrand(keys), orders: ordersBefore(noon + 90_400, 6, 61_000, 2) };
 
 test.each([
-  ["the order of equal dates reversed", "o1,o0,o3,o2,o5,o4", { ties: "reversed" }],
+  ["the order within each pair reversed", "o1,o0,o3,o2,o5,o4", { ties: "reversed" }],
   ["orders sorted by ID", "o0,o1,o2,o3,o4,o5", { order: "id" }],
   ["orders sorted by attribution time", "o0,o1,o2,o3,o4,o5", { order: "attribution" }],
   ["two orders per page", "o0,o1,o2,o3,o4,o5", { maxPerPage: 2 }],

@@ -3,7 +3,7 @@ import { type Bench, peer, runBrandapi, type Scenario } from "../bench.js";
 import { interleaved, type Measured, measure } from "../measure.js";
 import { compared, type Line } from "../table.js";
 
-/** Each format's maximum time, as a multiple of the sqlite3 shell's time. */
+/** Each format's time limit, as a multiple of the sqlite3 shell's time. */
 const formats = [
   { name: "csv", flag: "-csv", goal: "4.0" },
   { name: "ndjson", flag: "-json", goal: "1.0" },

@@ -63,6 +63,6 @@ function lineOf(what: string, sent: number, least: number): Line {
     ratio: sent / least,
     to: "least possible",
     goal: "1.02 + a constant",
-    note: `${sent} requests (minimum: ${least}), ${Math.max(0, beyond)} more than 1.02 times the minimum`,
+    note: `${sent} requests (minimum: ${least}), ${Math.max(0, beyond)} over the limit of 1.02 times the minimum`,
   };
 }
