@@ -53,7 +53,7 @@ test.each([
   expect([error.exitCode, error.code]).toEqual([exitCode, code]);
 });
 
-test.each<[FailureScope, string, Error]>([
+const errorsByScope: [FailureScope, string, Error][] = [
   ["resource", "denied access to a resource", new Forbidden("x")],
   ["resource", "a resource that the plan does not include", new PaymentRequired("x")],
   ["resource", "an unexpected response", new UnexpectedResponse("x")],
@@ -66,9 +66,20 @@ test.each<[FailureScope, string, Error]>([
   ["command", "an unusable mirror", new MirrorUnusable("x")],
   ["command", "a signal", new Stopped("SIGINT")],
   ["command", "a bug", new TypeError("x")],
-])("the failure scope is `%s` for %s", (scope, _, error) => {
-  expect(failureScope(error)).toBe(scope);
-});
+];
+
+const endedBy = {
+  resource: "only the work on one resource",
+  outage: "all requests to the API",
+  command: "the entire command",
+};
+
+test.each(errorsByScope.map(([scope, cause, error]) => [cause, endedBy[scope], scope, error] as const))(
+  "an error that reports %s ends %s",
+  (_cause, _ended, scope, error) => {
+    expect(failureScope(error)).toBe(scope);
+  },
+);
 
 test("findForbidden returns the error for denied access, even if it is the cause of an incomplete result", () => {
   const denied = new Forbidden("x");
@@ -95,7 +106,7 @@ test.each<[string, Error, string]>([
     "Cannot use /d: read-only file system",
   ],
   [
-    "a full disk that contains the mirror",
+    "a mirror on a full disk",
     withCode("database or disk is full", "SQLITE_FULL"),
     "Cannot use the mirror: database or disk is full",
   ],
@@ -260,7 +271,7 @@ test("in messages, hints and stack traces, control characters are escaped, and A
   expect(deps.stderr.text.match(/\[key hidden\] \\u001b\[2J/g)).toHaveLength(4);
 });
 
-test("an abort caused by a signal is reported as stopped, but any other abort is reported as a bug", () => {
+test("a command aborted by a signal is reported as stopped, but any other abort is reported as a bug", () => {
   const stop = new AbortController();
   const deps = testDeps({ signal: stop.signal });
   const aborted = new DOMException("aborted", "AbortError");

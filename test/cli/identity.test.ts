@@ -69,7 +69,7 @@ test.each([
   ["that expires at 2026-11-21T12:00:00Z", "0 days left", "2026-11-21T12:00:00Z", 0],
   ["that expired at 2026-11-21T11:59:59Z", "expired", "2026-11-21T11:59:59Z", -1],
 ])(
-  "at 2026-11-21T12:00:00Z, the remaining days of a key %s are printed as %j",
+  "at 2026-11-21T12:00:00Z, the remaining validity of a key %s is printed as %j",
   (_, text, expiresAt, days) => {
     expect(daysUntil(expiresAt, noon)).toBe(days);
     expect(formatDaysLeft(days)).toBe(text);

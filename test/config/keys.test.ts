@@ -114,35 +114,38 @@ test("the error for an unknown profile name of more than 40 characters does not 
 });
 
 test.each([
-  ["a command", [`${id}${id}`]],
-  ["a resource", ["sync", `${id}${id}`]],
-  ["an option", ["sync", "orders", `--${id}${id}`]],
-  ["the value after --since=", ["sync", "orders", `--since=${id}${id}`]],
-  ["the value of --since with --json", ["sync", "orders", "--since", `${id}${id}`, "--verbose", "--json"]],
-  ["the value of --details", ["sync", "--details", `${id}'${id}`, "--verbose"]],
-  ["the argument of login", ["login", `${id}${id}`, "--verbose"]],
-  ["the argument of help", ["help", `${id}${id}`, "--verbose"]],
-  ["the value of --omit", ["login", "--omit", `host.last_name,${id}${id}`]],
-  ["the value of --columns", ["export", "orders", "--columns", `order_id,${id}${id}`]],
-  ["the value of --profile", ["whoami", "--profile", `${id}${id}${id}${id}`]],
-  ["the value of --key-file", ["whoami", "--key-file", `${id}${id}`]],
-  ["the argument of completion", ["completion", `${id}${id}`]],
-  ["the value of -p", ["query", "SELECT 1", "-p", `${id}${id}`]],
-  ["the argument of tables", ["tables", `${id}${id}`]],
-  ["a command with spaces", [words]],
-  ["a resource with spaces", ["sync", words]],
-  ["an option with spaces", ["sync", "orders", `--${words}`]],
-  ["the value of --until", ["sync", "orders", `--until=${words}`, "--verbose"]],
-])(
-  "a string of more than 40 characters, which could be a key, is not printed if it is passed as %s",
-  async (_, argv) => {
-    const { code, out, err } = await brandapi(argv);
-    expect([2, 3]).toContain(code);
-    expect(out + err).not.toContain(id);
-    expect(out + err).not.toContain("battery");
-    expect(err).toMatch(/^brandapi: /);
-  },
-);
+  ["is passed as a command", [`${id}${id}`]],
+  ["is passed as a resource", ["sync", `${id}${id}`]],
+  ["is passed as an option", ["sync", "orders", `--${id}${id}`]],
+  ["is passed as the value after --since=", ["sync", "orders", `--since=${id}${id}`]],
+  [
+    "is passed as the value of --since with --json",
+    ["sync", "orders", "--since", `${id}${id}`, "--verbose", "--json"],
+  ],
+  ["is passed as the value of --details", ["sync", "--details", `${id}'${id}`, "--verbose"]],
+  ["is passed as the argument of login", ["login", `${id}${id}`, "--verbose"]],
+  ["is passed as the argument of help", ["help", `${id}${id}`, "--verbose"]],
+  ["is passed as the value of --omit", ["login", "--omit", `host.last_name,${id}${id}`]],
+  ["is passed as the value of --columns", ["export", "orders", "--columns", `order_id,${id}${id}`]],
+  ["is passed as the value of --profile", ["whoami", "--profile", `${id}${id}${id}${id}`]],
+  ["is passed as the value of --key-file", ["whoami", "--key-file", `${id}${id}`]],
+  ["is passed as the argument of completion", ["completion", `${id}${id}`]],
+  ["is passed as the value of -p", ["query", "SELECT 1", "-p", `${id}${id}`]],
+  ["is passed as the argument of tables", ["tables", `${id}${id}`]],
+  ["contains spaces and is passed as a command", [words]],
+  ["contains spaces and is passed as a resource", ["sync", words]],
+  ["contains spaces and is passed as an option", ["sync", "orders", `--${words}`]],
+  [
+    "contains spaces and is passed as the value of --until",
+    ["sync", "orders", `--until=${words}`, "--verbose"],
+  ],
+])("a string of more than 40 characters, which could be a key, is not printed if it %s", async (_, argv) => {
+  const { code, out, err } = await brandapi(argv);
+  expect([2, 3]).toContain(code);
+  expect(out + err).not.toContain(id);
+  expect(out + err).not.toContain("battery");
+  expect(err).toMatch(/^brandapi: /);
+});
 
 test("a key file that is a named pipe is read only once", async () => {
   const brand = makeBrand();

@@ -201,8 +201,8 @@ test.each([
   ["A.b-c_9", "A.b-c_9"],
   ["-x", "-x"],
   ["_", "_"],
-  ["of 100 characters", "a".repeat(100)],
-])("the profile name %s is accepted", async (_, profile) => {
+  ["a name of 100 characters", "a".repeat(100)],
+])("%s is accepted as a profile name", async (_, profile) => {
   expect(readSettings({ profile }, world(), "login").profile).toBe(profile);
 });
 
@@ -225,9 +225,9 @@ test.each([
   ['".."', ".."],
   ['"a b"', "a b"],
   ['"ü"', "ü"],
-  ["of 101 characters", "a".repeat(101)],
+  ["a name of 101 characters", "a".repeat(101)],
 ])(
-  "the profile name %s is rejected with exit code 2 in --profile, and with code 3 in BRANDAPI_PROFILE",
+  "%s is rejected as a profile name with exit code 2 in --profile, and with code 3 in BRANDAPI_PROFILE",
   async (_, profile) => {
     const typed = failure({ profile }, world());
     expect(typed).toMatchObject({ exitCode: 2, message: expect.stringContaining(`\`${profile}\``) });
@@ -624,7 +624,8 @@ test("commands print a note about environment variables whose names resemble the
     BRANDAPI_PROFIL: "acme",
     BRANDAPI_OTHER: "x",
   };
-  // A misspelled variable is not reported if the matching flag is set, because a script may use the variable for the flag.
+  // A misspelled variable is not reported if the matching flag is set, because a script may pass the variable's
+  // value to the flag.
   const scripted = { ...brand.env, BRANDAPI_MIRROR: brand.db, BRANDAPI_DB: "" };
   expect((await brand.run(["sync", "roster", "--db", brand.db], { env: scripted })).err).not.toContain(
     "not used",

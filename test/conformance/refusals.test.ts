@@ -28,7 +28,7 @@ const bodies = {
 };
 
 test.each(Object.entries(bodies))(
-  "a sync of a resource that the API key does not allow exits with code 5 if the error body is %s",
+  "a sync of a resource that the API key cannot access exits with code 5 if the error body is %s",
   async (_, body) => {
     const brand = makeBrand({ history: 20, listLimit: 5 });
     brand.before = ({ path }) => (path === "/roster" ? { status: 403, body } : undefined);

@@ -3,14 +3,14 @@ import { makeBrand, readsOrders } from "../support/brand.js";
 import { hour, minute, noon, ordersBefore } from "../support/records.js";
 
 test.each([
-  ["in seconds", "7", 7_000, 9_000],
-  ["as a date", new Date(noon + 20_000).toUTCString(), 15_000, 22_000],
-  ["as a date in the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0, 2_000],
-  ["that is negative", "-5", 0, minute],
-  ["that is not a number", "soon", 0, minute],
-  ["that consists of two values", "2814, 2", 0, minute],
-  ["that is implausibly long", "99999999999", 0, 6 * minute],
-])("sync waits and retries after a 429 with a Retry-After %s", async (_, retryAfter, least, most) => {
+  ["is in seconds", "7", 7_000, 9_000],
+  ["is a date", new Date(noon + 20_000).toUTCString(), 15_000, 22_000],
+  ["is a date in the past", "Wed, 21 Oct 2015 07:28:00 GMT", 0, 2_000],
+  ["is negative", "-5", 0, minute],
+  ["is not a number", "soon", 0, minute],
+  ["consists of two values", "2814, 2", 0, minute],
+  ["is implausibly long", "99999999999", 0, 6 * minute],
+])("sync waits and retries after a 429 whose Retry-After %s", async (_, retryAfter, least, most) => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
   brand.once(readsOrders, () => ({ status: 429, headers: { "retry-after": retryAfter } }));
   const { code, err } = await brand.run("sync orders");
@@ -50,7 +50,7 @@ test.each([60, 30])(
   },
 );
 
-test("a sync with fewer requests than the rate limit does not wait", async () => {
+test("a sync that sends fewer requests than the rate limit allows does not wait", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 900, hour), rateLimit: 60 });
   await brand.run("sync orders", { env: { BRANDAPI_RATE_LIMIT: "60" } });
   expect(brand.now() - noon).toBeLessThan(5_000);

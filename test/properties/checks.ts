@@ -132,8 +132,8 @@ function checkRemovals(world: World, { endedAt, startedAt }: RunResult, { record
 }
 
 /**
- * Checks that a run without --accept-removals never removes all records, or more than half of a list of over 20
- * records.
+ * Checks that a run without --accept-removals never removes all records, or more than half of a list of more
+ * than 20 records.
  */
 function checkRemovalLimit(
   { acceptsRemovals, presentBefore }: RunResult,

@@ -179,7 +179,7 @@ const counterexamples: Counterexample[] = [
 ];
 
 test.each(counterexamples.map((one) => [one.title, one.list, one] as const))(
-  "sync and verify make no false claim if %s (%s)",
+  "if %s, sync and verify record nothing that contradicts the API's data (%s)",
   async (_title, list, { seed = 1, records, perPage, steps }) => {
     const scenario = { start: { seed, records, perSecond: 1 }, variants: { maxPerPage: perPage }, steps };
     expect(await play(list, scenario)).toEqual([]);
@@ -324,7 +324,7 @@ const variantCounterexamples: VariantCounterexample[] = [
 ];
 
 test.each(variantCounterexamples.map((one) => [one.title, one.list, one] as const))(
-  "sync and verify make no false claim if %s (%s)",
+  "if %s, sync and verify record nothing that contradicts the API's data (%s)",
   async (_title, listName, { seed = 1, records, perSecond = 1, undated = 0, perPage, variants, steps }) => {
     const variant = { name: "", listName, options: {}, knownGap: null, isReadByPage: true };
     const start = { seed, records, perSecond, undated };

@@ -203,7 +203,7 @@ function createRecord(listName: TestedList, id: string, date: string | null, sal
   };
 }
 
-/** Returns a timestamp with microsecond precision, which is often at the start or end of a second. */
+/** Returns a timestamp with microsecond precision, often at the start or end of a second. */
 function randomDate(ms: number, salt: number): string {
   const text = new Date(ms).toISOString();
   const fractions = ["000", "999", "999500", "000001", null, null];

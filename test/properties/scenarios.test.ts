@@ -7,7 +7,7 @@ import { scenariosOf } from "./scenarios.js";
 const runs = Number(process.env.PROPERTY_RUNS ?? 8);
 
 test.each(testedLists)(
-  "after random changes and failures, sync and verify make no false claim about %s",
+  "after random changes and failures, sync and verify record nothing about %s that contradicts the API's data",
   async (listName) => {
     const property = fc.asyncProperty(scenariosOf(), async (scenario) => {
       expect(await play(listName, scenario)).toEqual([]);

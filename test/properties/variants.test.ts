@@ -8,7 +8,7 @@ const runs = Number(process.env.PROPERTY_RUNS ?? 2);
 const titled = apiVariants.map((one) => [one.name, one.listName, one] as const);
 
 test.each(titled.filter(([, , { isReadByPage }]) => isReadByPage))(
-  "if the API returns %s, a sync of %s makes no false claim and loses no record",
+  "if the API returns %s, a sync of %s records nothing that contradicts the API's data, and loses no record",
   playScenarios,
   3_600_000,
 );

@@ -85,7 +85,7 @@ export function createVersionHistory(
   return versionHistory;
 }
 
-/** Returns a record's list item, which has no details, and dates in the API variant's precision. */
+/** Returns a record's list item: the record without details, and with its date in the API variant's precision. */
 function listedForm(listName: TestedList, record: Fields, shows: ApiVariants["datePrecision"]): Fields {
   const { deliverables, assignments, ...listed } = record;
   if (listName === "opportunities") return listed;

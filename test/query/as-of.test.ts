@@ -236,7 +236,7 @@ test("--as-of rejects SQL that reads a table without a history, or that refers t
   }
 });
 
-test("export and query reject an --as-of time before the first sync, and keep an existing output file", async () => {
+test("export and query reject an --as-of time before the first sync, and leave an existing output file unchanged", async () => {
   const { brand } = await syncTwice();
   const file = join(brand.home, "orders.csv");
   writeFileSync(file, "earlier export\n");

@@ -14,33 +14,43 @@ writeRead(mirror, "orders", [], { at: at(4), remove: ["order-2"] });
 const all: ChangeFilter = { resourceName: undefined, since: at(1) };
 
 test.each([
-  ["all four changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
-  ["the newest three of four changes for a limit of 3", all, 3, ["refund_amount", "status", "removed"], 4],
+  ["no filter", "all four changes", all, 9, ["currency", "refund_amount", "status", "removed"], 4],
+  ["a limit of 3", "the newest three of four changes", all, 3, ["refund_amount", "status", "removed"], 4],
   [
-    "the changes to orders for a filter by resource",
+    "a filter by resource",
+    "the changes to orders",
     { ...all, resourceName: "orders" },
     9,
     ["currency", "refund_amount", "removed"],
     3,
   ],
-  ["the newest change to orders for a limit of 1", { ...all, resourceName: "orders" }, 1, ["removed"], 3],
   [
-    "the changes found by one run for a filter by run",
+    "a filter by resource and a limit of 1",
+    "the newest change to orders",
+    { ...all, resourceName: "orders" },
+    1,
+    ["removed"],
+    3,
+  ],
+  [
+    "a filter by run",
+    "the changes found by that run",
     { ...all, runId: 2 },
     9,
     ["currency", "refund_amount"],
     2,
   ],
   [
-    "the changes found since a time for a filter by time",
+    "a filter by time",
+    "the changes found since that time",
     { ...all, since: at(3) },
     9,
     ["status", "removed"],
     2,
   ],
 ] as const)(
-  "listChanges returns %s, sorted from oldest to newest, and the total number of matches",
-  (_, filter, limit, kinds, total) => {
+  "with %s, listChanges returns %s, sorted from oldest to newest, and the total number of matches",
+  (_flags, _result, filter, limit, kinds, total) => {
     const found = listChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
     expect(found.total).toBe(total);

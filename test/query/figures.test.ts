@@ -40,7 +40,7 @@ test("sales_by_day sums orders by day and currency, excluding removed and cancel
   expect(sorted(read("SELECT * FROM sales_by_day"))).toEqual(sorted(wanted));
 });
 
-test("all monthly views contain equal amounts and counts for each month and currency", () => {
+test("all monthly views agree on the amounts and counts for each month and currency", () => {
   const wanted = sorted(
     groupFigures(present, (order) => ({ month: monthOf(order), currency: currencyOf(order) })),
   );
@@ -74,7 +74,7 @@ test("hosts_by_month sums orders by host, month and currency, and has a row for 
   );
 });
 
-test("the commission_by_host and hosts views contain equal amounts and counts for each host and currency", () => {
+test("the commission_by_host and hosts views agree on the amounts and counts for each host and currency", () => {
   const wanted = groupFigures(present, (order) => ({
     host_id: hostOf(order),
     currency: currencyOf(order),
@@ -113,7 +113,7 @@ test("the commission_by_host and hosts views contain equal amounts and counts fo
   }
 });
 
-test("refunds_by_month contains the refund rate and the refunded order count", () => {
+test("refunds_by_month contains the refund rate and the number of refunded orders", () => {
   const rows = read<{
     month: string;
     currency: string | null;

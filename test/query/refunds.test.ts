@@ -23,7 +23,7 @@ async function readOn(ordersByDay: Record<string, readonly JsonObject[]>) {
   return rows;
 }
 
-test("late_refunds contains a minimum and a maximum for the time between each order and its refund", async () => {
+test("late_refunds contains the minimum and maximum number of days between each order and its refund", async () => {
   // The API has moved this order to a date after the refund.
   const redated = { order_date: "2026-12-01T10:00:00Z" };
   const unchanged = [order(1, {}), order(2, { refund_amount: 0.1 }), order(3, redated)];
@@ -43,7 +43,7 @@ test("late_refunds contains a minimum and a maximum for the time between each or
   ]);
 });
 
-test("late_refunds contains revoked refunds as negative amounts, but neither cancelled orders nor changes from null to 0", async () => {
+test("late_refunds includes revoked refunds as negative amounts, but excludes cancelled orders and changes from null to 0", async () => {
   const ordersOf = (refund_amount: number | null, cancelled: number) => [
     order(1, { refund_amount }),
     order(2, { refund_amount: cancelled, is_cancelled: cancelled > 0 }),

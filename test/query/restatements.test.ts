@@ -30,7 +30,10 @@ async function monthsAsOf(brand: TestBrand, at: string): Promise<Record<string, 
   return JSON.parse(out) as Record<string, unknown>[];
 }
 
-/** Returns a brand in November, after a sync that read all of October. */
+/**
+ * Creates a brand, syncs all of its orders from October, and sets the clock to November. Returns the brand and the end
+ * of the last sync.
+ */
 async function reportedOctober() {
   const brand = makeBrand({
     orders: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => orderAt(`o${n}`, october + n * day)),
@@ -145,7 +148,7 @@ test("in restatements, `reported_at` for a month before the first sync is the en
   ]);
 });
 
-test("`reported_at` in the restatements view ignores a run that was stopped, did not cover the month or read a different resource", async () => {
+test("`reported_at` in the restatements view ignores runs that were stopped, that did not cover the month, or that read a different resource", async () => {
   const orders = [orderAt("a", october - day), orderAt("b", october + day)];
   const brand = makeBrand({ orders, now: november + day });
   await syncOrders(brand, untilFlag(october + 5 * day));
@@ -171,7 +174,7 @@ test("`reported_at` in the restatements view is the end of the run that read the
   ]);
 });
 
-test("`reported_at` in restatements ignores a run that began before the end of the month, or ended after the time passed to --as-of", async () => {
+test("`reported_at` in restatements ignores runs that began before the end of the month, and runs that ended after the time passed to --as-of", async () => {
   const brand = makeBrand({ orders: [orderAt("a", october + day)], now: november - 15 });
   const first = await syncOrders(brand);
   expect([first.started_at < "2026-11-01", String(first.finished_at) > "2026-11-01"]).toEqual([true, true]);
@@ -209,7 +212,7 @@ function changeRandomOrder(brand: TestBrand, n: number): void {
 }
 
 test.each([1, 2])(
-  "the restatements view agrees with the API's data and with `--as-of` after random changes (seed %d)",
+  "after random changes, the restatements view agrees with the API's data and with the results of `--as-of` (seed %d)",
   async (seed) => {
     const brand = makeBrand({
       orders: Array.from({ length: 60 }, (_, n) =>

@@ -67,7 +67,7 @@ test("a date filter on order_line_items applies to the order's date, even if the
   expect([...batches()].flat(2)).toEqual(["order-3", "order-4"]);
 });
 
-test("if columns are requested, openRows returns each of them once, in the requested order, and no raw records", () => {
+test("if columns are requested, openRows returns them in order without duplicates, and omits the raw records", () => {
   const table = resolveTable(mirror, "orders");
   const source = openRows({ mirror, table, columns: ["month", "id", "month"] });
   expect(source.columns.map(({ name }) => name)).toEqual(["month", "id"]);

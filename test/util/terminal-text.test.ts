@@ -36,7 +36,7 @@ const escapes = [
 ] as const;
 
 test.each(escapes.map(([text, escaped]) => [visible(text), visible(escaped), text, escaped]))(
-  "the text %s, which a terminal would partly interpret or hide, is printed in a message as %s",
+  "in a message, characters that a terminal would interpret or hide are escaped: %s is printed as %s",
   (_, _title, text, escaped) => {
     expect(escapeText(text)).toBe(escaped);
   },

@@ -202,7 +202,7 @@ test.each([
   "2026-11-20T11:00:00.123Z",
   "2026-11-20 11:00:00",
   "2026-11-20 11:00:00.5",
-])("the text %j is recognized as a timestamp of the API or of SQLite", (text) => {
+])("the text %j is recognized as a timestamp in the API's or SQLite's format", (text) => {
   expect(isTimestampText(text)).toBe(true);
 });
 
@@ -212,6 +212,6 @@ test.each([
   "2026-11-20 11:00:00Z",
   "at 2026-11-20 11:00:00",
   "2026-11-20 11:00:00 UTC",
-])("the text %j is not recognized as a timestamp of the API or of SQLite", (text) => {
+])("the text %j is not recognized as a timestamp in the API's or SQLite's format", (text) => {
   expect(isTimestampText(text)).toBe(false);
 });

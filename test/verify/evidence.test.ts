@@ -153,7 +153,7 @@ test("verify --evidence sends the same requests as verify", async () => {
   expect(brand.lastRun()).toMatchObject({ api_total: 70, mirror_total: 70, differing: 1 });
 });
 
-test("verify --evidence prints the compared counts, and the re-read dates of orders whose changes affect no count", async () => {
+test("verify --evidence prints the compared counts, and the dates by which orders will be re-read to find changes that affect no count", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 600, day / 4) });
   await brand.run("sync orders --audit 2");
   const { out } = await brand.run("verify orders --evidence");

@@ -256,7 +256,7 @@ describe("differences by month", () => {
     expect(text).toMatch(/; 1 more count differs$/);
   });
 
-  test("verify reports a count as different if the API returns a record from outside the requested date range", async () => {
+  test("verify reports a count mismatch if the API returns a record from outside the requested date range", async () => {
     const brand = await synced();
     brand.api.variants = { ignoresDateFilters: true };
     brand.pass(day);
@@ -278,7 +278,7 @@ describe("differences by month", () => {
     expect([repaired.code, repaired.result?.state]).toEqual([code, state]);
   });
 
-  test("verify --repair re-reads all differences, even if this takes more than 100 requests", async () => {
+  test("verify --repair re-reads all differing days, even if this takes more than 100 requests", async () => {
     const brand = await synced({ orders: ordersBefore(noon - 40 * day, 205, day) });
     brand.api.variants = { maxPerPage: 1 };
     for (let n = 1; n < 205; n += 2) brand.refund(`o${n}`, 1);
@@ -286,7 +286,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a differing count spans several months, verify prints the count for the first month, and a reference to that month for the others", async () => {
+  test("if a differing count spans several months, verify prints the count for the first month, and refers to that month for the others", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -328,7 +328,7 @@ describe("unread orders", () => {
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);
   });
 
-  test("verify reports an order that arrives during the counting as unread, not as undated", async () => {
+  test("verify reports an order as unread, not as undated, if the order arrives while verify requests counts", async () => {
     const brand = await synced();
     brand.pass(2 * hour);
     let openCounts = 0;
@@ -488,12 +488,17 @@ test("if Ctrl-C stops verify, the run is recorded as stopped", async () => {
   expect(brand.lastRun()).toMatchObject({ outcome: "stopped", verified: 0 });
 });
 
-test("verify stops at an error that affects all resources, and still counts each resource's requests", async () => {
+test("verify --json reports the number of requests for each resource", async () => {
   const brand = await synced({ roster: [memberOf("r1")] });
   await brand.run("sync roster");
   const { out } = await brand.run("verify orders roster --json");
   const results = out.split("\n").filter((line) => line.includes('"months"'));
   expect(results.map((line) => (JSON.parse(line) as PrintedResult).requests)).toEqual([6, 1]);
+});
+
+test("verify stops at an error that affects all resources", async () => {
+  const brand = await synced({ roster: [memberOf("r1")] });
+  await brand.run("sync roster");
   brand.once(counts, () => void brand.setKey({ expiresAt: 0 }));
   const stopped = await brand.run("verify orders roster");
   expect([stopped.code, stopped.out]).toEqual([4, ""]);
