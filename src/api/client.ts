@@ -34,7 +34,7 @@ export interface ApiSettings {
 
 export interface ApiEvents {
   onRetry?(event: { path: string; reason: string; waitMs: number; attempt: number }): void;
-  /** Called when a request starts to wait for the rate limit or for a delay that the server requested. */
+  /** Called when a request starts waiting for the rate limit or for a delay that the server requested. */
   onWait?(event: { ms: number; reason: "rate-limit" | "server" }): void;
   onSend?(event: { host: string }): void;
   /** Called after each attempt. The status is 0 if no response arrived. */
@@ -164,7 +164,7 @@ export class ApiClient {
       if (signal.aborted) throw signal.reason;
       const failure = error instanceof BrandapiError ? null : classifyError(error, url.host);
       if (!failure) throw error;
-      // Drop an error that quotes the key, because `--verbose` prints causes. Errors from libraries can quote request
+      // Drop a cause that quotes the key, because `--verbose` prints causes. Errors from libraries can quote request
       // headers.
       return { failure: inspect(error).includes(key) ? { ...failure, cause: undefined } : failure };
     } finally {

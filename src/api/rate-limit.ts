@@ -36,7 +36,7 @@ export class RateLimiter {
   /** True if the count of recent requests has been lost. If so, a new file must start as if the quota were used up. */
   #isCountLost = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The limit that the server reported, if it allows fewer requests than the local count. */
+  /** The limit that the server reported, if it allows fewer requests than the local count does. */
   #serverLimit = { remaining: Number.POSITIVE_INFINITY, until: 0 };
 
   constructor(
@@ -50,8 +50,8 @@ export class RateLimiter {
 
   /**
    * Waits until a request may be sent.
-   * @param maxServerWaitMs the longest total delay that the server may request; waiting for the configured limit is not
-   * restricted
+   * @param maxServerWaitMs the longest total delay that the server may request; it does not apply to waits for the
+   * configured limit
    * @returns the permit to pass to `endRequest`
    * @throws the signal's abort reason, or ApiUnavailable if the server requests a longer delay
    */
@@ -118,8 +118,8 @@ export class RateLimiter {
   }
 
   /**
-   * Asks the rate-limit file for a permit. If that fails, tries a new file. If that fails as well, counts the requests
-   * in memory.
+   * Requests a permit from the rate-limit file. If that fails, tries a new file. If that fails as well, counts the
+   * requests in memory.
    */
   async #admit(): Promise<Admission> {
     const { rateLimit } = this.settings;
@@ -131,7 +131,7 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // If a file that was open or damaged is replaced, its recent requests are lost.
+        // If the replaced file was open or damaged, the requests that it recorded are lost.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;
@@ -267,7 +267,10 @@ class RateLimitFile {
     this.#db.close();
   }
 
-  /** Limits `until` to `ms` milliseconds from now, because a reboot resets the monotonic clock. */
+  /**
+   * Limits `until` to `ms` milliseconds from now. A reboot resets the monotonic clock, so a time that was stored before
+   * the reboot can be far in the future.
+   */
   #correctAfterReboot(now: number): void {
     this.#db.prepare("UPDATE sent_requests SET until = :now + ms WHERE until > :now + ms").run({ now });
   }

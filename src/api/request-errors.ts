@@ -29,7 +29,7 @@ export interface RejectedRequest {
 /**
  * A failure without a usable response:
  * - unavailable: a status that is retried (see "Errors" in the API documentation)
- * - network: the connection was refused, was lost or timed out
+ * - network: the connection was refused or lost, or it timed out
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a failure that is not retried, such as an untrusted certificate
  *
@@ -242,7 +242,7 @@ function createForbiddenError(
   const listed = keyScopes ? `; the key's scopes: ${list}` : "";
   return new Forbidden(`The API denied access to ${path} (403)${listed}.`, {
     status,
-    hint: `check that the key has ${scope ?? "the required scope"}, and check its IP allowlist, ${consolePage}`,
+    hint: `check that the key has ${scope ?? "the required scope"}, and check its IP allowlist ${consolePage}`,
   });
 }
 
@@ -263,7 +263,7 @@ export function createFailureError(
   if (failure.kind === "invalid-body")
     return new UnexpectedResponse(`The API's response to ${path} cannot be read: ${reason}.`, {
       cause,
-      hint: "check the base URL; the network's login page or a proxy may have sent the response",
+      hint: "check the base URL, and check for a proxy or a network login page that intercepts requests",
     });
   if (failure.kind === "permanent")
     return new ApiUnavailable(`The API cannot be reached: ${reason}.`, {

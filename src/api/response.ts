@@ -22,7 +22,7 @@ export interface Pagination {
 }
 
 export const responseLimits = {
-  /** The maximum size after decompression. A page of 100 orders takes about 100 kB. */
+  /** The maximum size after decompression. A page of 100 orders is about 100 kB. */
   bytes: 16 * 2 ** 20,
   /** The maximum number of items in a list that was requested without `per_page`. */
   items: 200_000,
@@ -178,7 +178,7 @@ function quoteInfiniteNumber(token: string): string {
   return token.startsWith('"') || Number.isFinite(Number(token)) ? token : `"${token}"`;
 }
 
-/** Not recursive, because a deeply nested value would overflow the call stack. */
+/** Avoids recursion, because a deeply nested value would overflow the call stack. */
 function containsInfinity(value: unknown): boolean {
   const stack = [{ value }] as object[];
   for (let next = stack.pop(); next !== undefined; next = stack.pop())

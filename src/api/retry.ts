@@ -4,7 +4,7 @@ import { pathWithId, type RequestFailure } from "./request-errors.js";
 
 /**
  * Tracks the current outage. All requests in a run share one `--max-wait`, so the run waits out an outage only once.
- * After that, each further request is retried for a tenth of `--max-wait`, because the outage may affect only one
+ * After that, each subsequent request is retried for a tenth of `--max-wait`, because the outage may affect only one
  * endpoint.
  */
 export class OutageTimer {
@@ -18,7 +18,7 @@ export class OutageTimer {
   ) {}
 
   /**
-   * Returns `outage` if several endpoints have failed since the last response, because others would then probably fail
+   * Returns `outage` if several endpoints have failed since the last response, because the others would probably fail
    * as well.
    */
   get failureScope(): FailureScope {

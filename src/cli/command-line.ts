@@ -4,9 +4,9 @@ import type { CommandLine } from "../deps.js";
 import { addGlobalOptions } from "./flags.js";
 
 /**
- * Reads the command and a few global flags without validating them. The program needs them before commander parses the
- * command line, to load the command and redact the keys in use, and after commander rejects the command line, to print
- * the error.
+ * Reads the command and a few global flags without validating them. Before commander parses the command line, the
+ * program needs them to load the command and to redact the keys in use. If commander rejects the command line, the
+ * program needs them to print the error.
  *
  * This function does not know the commands' own options, so it can mistake an option's value for a flag, as in `--where
  * --json`. This affects only how an error is printed, because commands use the flags that commander parsed.

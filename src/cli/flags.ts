@@ -71,7 +71,7 @@ function refuseEmpty(text: string, option: string): void {
 }
 
 export function waitOption(): Option {
-  return new Option("--wait", "wait until another run on this mirror has finished");
+  return new Option("--wait", "wait for another run on this mirror to finish");
 }
 
 export function allProfilesOption(
@@ -151,7 +151,7 @@ const endOfTime = Date.parse("9999-12-31");
 /**
  * Parses `--since` and `--until`.
  * @returns milliseconds since the Unix epoch, or undefined for an open bound
- * @throws UsageError if a time is invalid, the range ends before it starts, or it starts in the future
+ * @throws UsageError if a time is invalid, or if the range starts in the future or ends before it starts
  */
 export function parseRange(
   { since: from, until: to }: { since?: string | undefined; until?: string | undefined },

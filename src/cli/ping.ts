@@ -31,8 +31,8 @@ export function checkPingUrl(text: string): string {
 
 /**
  * Notifies a monitoring service (a dead man's switch) before and after `work`. Requests `URL/start` first. Afterwards,
- * requests `URL` if `work` succeeded, or `URL/fail`, with the exit code as the body, if it failed. A failed ping only
- * causes a warning.
+ * requests `URL` if `work` succeeded, or `URL/fail`, with the exit code as the body, if it failed. A failed ping
+ * causes only a warning.
  * @param pingUrl the ping URL from `--ping`, `BRANDAPI_PING` or the profile; undefined to send no requests
  * @returns the exit code from `work`
  */

@@ -197,7 +197,7 @@ export class TerminalReporter implements Reporter {
     const task: CurrentTask = { name, done: 0, total };
     this.#task = task;
     const index = this.#expected.findIndex((expected) => expected.name === name);
-    // Commands with a single task do not call `expect` to announce it.
+    // Commands with a single task do not call `expect`, so the task is not in the list.
     this.#position = index === -1 ? 1 : index + 1;
     if (!this.#deps.signal.aborted)
       this.#line.show((width) => {
@@ -235,8 +235,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. A log gets a line for each new reason. During a task, a log gets no
-   * such lines, because it contains only one line per task.
+   * Reports a wait. A terminal shows a countdown. Outside a task, a log gets a line for each new reason. During a
+   * task, it gets none, because it contains only one line per task.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;

@@ -58,8 +58,8 @@ function correctAddress(text: string): string | null {
 }
 
 /**
- * Detects a setting that the shell or .env loader did not expand: a value that is still in quotes, or a variable such
- * as `$KEY` instead of its value. Returns null for any other text.
+ * Detects a setting that the shell or the `.env` loader did not process: a value that is still in quotes, or a variable
+ * such as `$KEY` instead of its value. Returns null for any other text.
  */
 export function findExpansionFault(text: string): { fault: string; hint: string } | null {
   if (/^(["']).*\1$/.test(text)) return { fault: "is in quotation marks", hint: "remove the quotes" };

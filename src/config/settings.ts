@@ -49,12 +49,12 @@ export interface Settings {
    */
   brand: { id: string; name: string } | undefined;
   rateLimit: number | null;
-  /** The time without progress after which the API counts as unavailable, in milliseconds. */
+  /** The time in milliseconds without progress after which the API is considered unavailable. */
   maxWaitMs: number;
   /** The profile's ping URL. `--ping` and `BRANDAPI_PING` apply to a single command and are not included. */
   ping: string | undefined;
   omit: readonly string[];
-  /** Fields in the profile that brandapi does not use. */
+  /** The profile's unknown fields, which brandapi ignores. */
   unknownFields: readonly string[];
   /** The flags that the user passed. Error messages and hints depend on them. */
   passedFlags: OverridingFlags;

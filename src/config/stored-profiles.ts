@@ -111,12 +111,12 @@ function findSimilarField(written: string, fields: readonly string[]): string | 
   return meant !== undefined && fields.includes(meant) ? meant : closestName(written, fields);
 }
 
-/** Returns the names of the fields in a profile that brandapi does not use. */
+/** Returns the names of a profile's unknown fields, which brandapi ignores. */
 export function listUnknownFields(profile: Profile): string[] {
   return Object.keys(profile).filter((field) => !profileFields.includes(field));
 }
 
-/** Finds a field in a profile that is probably a misspelling of a known field that the profile lacks. */
+/** Finds an unknown field whose name is probably a misspelling of a field that the profile lacks. */
 export function findMisspelledField(profile: Profile): { written: string; meant: string } | undefined {
   const missing = profileFields.filter((field) => !(field in profile));
   for (const written of Object.keys(profile)) {

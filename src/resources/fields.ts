@@ -27,8 +27,8 @@ export interface ListField {
   table: string;
   about: string;
   /**
-   * The child table's columns that identify the parent row, each paired with the main table's column that it is copied
-   * from.
+   * The child table's columns that identify the parent row, each paired with the main table's column from which it is
+   * copied.
    */
   parentKey: readonly { column: string; mainColumn: string }[];
   /** True if items have no ID and are identified by a `position` column, which starts at 0. */

@@ -107,8 +107,8 @@ export interface DatedStrategy {
   /** `inclusive` if the range includes the instant in `untilParameter`. */
   untilBound: "inclusive" | "exclusive";
   /**
-   * Filters by which the record counts of the API and the mirror are compared. Only append to this list, because
-   * mirrors store the positions of the filters that match a record (`listStatusFilters`).
+   * The status filters for which the API's record counts are compared with the mirror's. Only append to this list,
+   * because mirrors store the positions of the filters that match a record (`listStatusFilters`).
    */
   statusFilters?: readonly StatusFilter[];
   totalsSource?: TotalsSource;

@@ -102,7 +102,7 @@ function listHosts({ brand, query, now }: EndpointContext) {
  */
 function computeDays(brand: Brand, range: InstantRange, hostId: string | null, now: number): Day[] {
   const orders = selectRange(brand.orders, "order_date", range);
-  // Traffic starts on the day of the brand's first order, even if a query requests a range before it.
+  // Traffic starts on the day of the brand's first order, even if the requested range starts earlier.
   const upToNow = selectRange(brand.orders, "order_date", { from: null, to: now * 1_000 });
   const first = startOfDay(Date.parse(upToNow.at(-1)?.order_date ?? "") || now);
   const last = Math.max(now, Date.parse(orders[0]?.order_date ?? "") || 0);

@@ -141,7 +141,7 @@ class RequestLimits {
 
   constructor(private readonly perMinute: number | null) {}
 
-  /** Counts a request. Returns the response headers, with an error if the request exceeds a limit. */
+  /** Counts a request. Returns the response headers and, if the request exceeds a limit, an error. */
   count(
     address: string,
     keyId: string | null,

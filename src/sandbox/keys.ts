@@ -38,7 +38,7 @@ export function createKey(seed: number, name: string, now: number, overrides: Pa
   };
 }
 
-/** Creates keys with all scopes, keys with a single scope, and a key for each reason for which the API rejects keys. */
+/** Creates keys with all scopes, keys with a single scope, and one key for each reason why the API rejects keys. */
 export function createKeys(seed: number, now: number): ApiKey[] {
   const key = (name: string, note: string, overrides: Partial<ApiKey> = {}) =>
     createKey(seed, name, now, { note, ...overrides });
@@ -75,8 +75,8 @@ export function rejectMisplacedKey(
 }
 
 /**
- * @throws ErrorResponse for the key (401), the IP address (403), the scope (403) or the plan (402), checked in this
- * order
+ * Checks the key (401), the IP address (403), the scope (403) and the plan (402), in this order. Returns the key.
+ * @throws ErrorResponse for the first check that fails
  */
 export function authorize(request: SandboxRequest, brand: Brand, endpoint: Endpoint, now: number): ApiKey {
   const { scope, needsAnalyticsPlan } = endpoint;

@@ -22,7 +22,7 @@ export interface RosterEntry {
 
 export const rosterEndpoint = unfilteredList("roster");
 
-/** Four in five hosts are on the roster. The others have left or not joined yet. */
+/** Four in five hosts are on the roster. The others have left or have not joined yet. */
 export function createRoster(brand: Brand, now: number): RosterEntry[] {
   const entries = brand.people.flatMap((person, index) => {
     const random = createRandom(brand.seed, "relationship", index);

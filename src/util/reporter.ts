@@ -6,7 +6,7 @@
  * (`store/mirror-lock.ts`) for `status`.
  */
 export interface Reporter {
-  /** Announces the upcoming tasks, so that the remaining time can be estimated. */
+  /** Sets the list of upcoming tasks, so that the remaining time can be estimated. */
   expect(tasks: readonly ExpectedTask[]): void;
   /** Starts a task, such as the sync of a resource. If `total` is unknown, `update` can set it later. */
   begin(task: { name: string; total?: number }): Task;

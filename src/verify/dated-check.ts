@@ -98,7 +98,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const differingParts: CountComparison[] = [];
   for (const count of differing) differingParts.push(...(await findDifferingParts(run, count, budget)));
   // The total is requested before the counts of unread ranges, because records that arrive in between would otherwise
-  // appear to have no date range.
+  // appear to belong to no date range.
   const allDates = await compareCount(run, allTime);
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);

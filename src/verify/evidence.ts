@@ -205,9 +205,9 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns the dates by which all records will have been re-read, assuming one sync per day. An otherwise undetectable
- * change is found by then at the latest. The next sync re-reads the window. The audit re-reads older records from its
- * cursor down to the oldest date, and then from the window down to the cursor.
+ * Returns the dates by which all records will have been re-read, assuming one sync per day. Any otherwise
+ * undetectable change will have been found by then. The next sync re-reads the window. The audit re-reads older records
+ * from its cursor down to the oldest date, and then from the window down to the cursor.
  */
 function undetectedEvidence(session: DatedSession): Evidence[] {
   const { clock, mirror, resource, state } = session;

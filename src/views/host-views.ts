@@ -108,7 +108,7 @@ const monthlyRankingsSql = `monthly_rankings AS (
 export const hostsByMonth: View = {
   name: "hosts_by_month",
   about:
-    "one row per host, month (UTC) and currency that has orders; orders without a host share one row; " +
+    "one row per host, month (UTC) and currency with orders; orders without a host share one row; " +
     "the figures from the API's monthly ranking cover all currencies and are repeated in every row for the host",
   columns: [
     ...hostColumns,

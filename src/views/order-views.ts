@@ -58,7 +58,7 @@ const netColumns = [
 export const ordersNet: View = {
   name: "orders_net",
   about:
-    "one row per order that is neither removed nor cancelled, with its net after refunds; null amounts are 0",
+    "one row per order that is neither removed nor cancelled, with its net after refunds; null amounts count as 0",
   columns: netColumns,
   date: "ordered_at",
   rowId: "record_id",

@@ -19,7 +19,7 @@ import {
 
 export const salesByDay: View = {
   name: "sales_by_day",
-  about: "one row per day (UTC) and currency that has orders",
+  about: "one row per day (UTC) and currency with orders",
   columns: [dayColumn, currencyColumn, ...orderFigureColumns],
   date: "day",
   example: `SELECT currency, sum(orders) AS orders, round(sum(net_amount), 2) AS net FROM sales_by_day

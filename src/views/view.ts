@@ -62,8 +62,8 @@ export function isUtcTime(column: string): boolean {
 }
 
 /**
- * A suffix for common table expressions that are used more than once. SQLite computes a table expression that ends in
- * LIMIT only once. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
+ * A suffix for common table expressions that are used more than once. SQLite computes a table expression only once if
+ * it ends in LIMIT. `AS MATERIALIZED` would have the same effect, but requires SQLite 3.35.
  */
 export const materializedSql = "LIMIT -1";
 
