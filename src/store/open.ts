@@ -42,7 +42,7 @@ import { quote, tableName } from "./table-sql.js";
  * | `openMirrorOrEmpty`    | empty, in memory | leaves it unchanged        | no              |
  * | `openMirrorForPlan`    | empty, in memory | migrates a copy in memory  | no              |
  *
- * All of them throw MirrorUnusable if the file is damaged, is not a mirror, or was written by a newer version, and leave
+ * If the file is damaged, is not a mirror, or was written by a newer version, all of them throw MirrorUnusable and leave
  * the file unchanged.
  */
 

@@ -66,8 +66,8 @@ export interface FieldChange {
 
 /**
  * Returns the differences between two versions of a record. A field in a nested object has the name of its column
- * (`host_id`). List items with an ID are compared one by one (`assignments.<id>.status`), and any other list or JSON
- * column is compared as one field.
+ * (`host_id`). List items with IDs are compared one by one (`assignments.<id>.status`), and any other list or JSON
+ * column is compared as a single field.
  * @param resource determines the JSON columns and the fields with signed URLs
  */
 export function diffRecords(before: Json, after: Json, resource?: Resource): FieldChange[] {

@@ -145,7 +145,7 @@ function mayFindMore(attempts: readonly ListAttempt[]): boolean {
   return records.size < total && records.size > earlierRecords.size;
 }
 
-/** True if the number of records never changed, so that the reads can be combined. */
+/** True if the number of records never changed, in which case the reads can be combined. */
 function isTotalSteady(attempts: readonly ListAttempt[]): boolean {
   return new Set(attempts.flatMap(({ totals }) => totals)).size === 1;
 }

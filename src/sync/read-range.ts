@@ -53,8 +53,8 @@ export async function readRange(
 ): Promise<number> {
   let reached = range.to + 1;
   const pages = requestPages(run, range, budget);
-  // Read a range by page number before the next page is requested. If the API returns a record for both, the newer
-  // version is then stored last.
+  // If a range must be read by page number, read it before requesting the next page. If both reads return the same
+  // record, the newer version is then stored last.
   const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
   for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
