@@ -33,7 +33,7 @@ export interface ErrorOptions {
   cause?: unknown;
   /** The HTTP status of the response, or undefined if there was no response. */
   status?: number | undefined;
-  /** By default, a failure ends only the work on one resource. */
+  /** By default, a failure ends the work on one resource, and work on the other resources continues. */
   failureScope?: FailureScope | undefined;
 }
 
@@ -92,7 +92,7 @@ export class PaymentRequired extends Forbidden {
   override readonly code = "plan";
 }
 
-/** Returns `error` or its cause if either is a `Forbidden` error; otherwise, null. */
+/** Returns `error` or its cause, whichever is a `Forbidden` error. Returns null if neither is. */
 export function findForbidden(error: unknown): Forbidden | null {
   if (error instanceof Forbidden) return error;
   return error instanceof BrandapiError && error.cause instanceof Forbidden ? error.cause : null;

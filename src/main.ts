@@ -24,7 +24,7 @@ export async function main(): Promise<void> {
 
   const code = await runCommandLine(commandLine, deps);
   const flushed = Promise.all([flush(process.stdout), flush(process.stderr)]);
-  // Flushing would never finish if the program that reads the output stalled.
+  // After a signal, limit the wait, because the program that reads the output may have stalled.
   await (signal.aborted ? Promise.race([flushed, setTimeout(flushMs)]) : flushed);
   exit(code, signal);
 }
@@ -53,7 +53,7 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
 }
 
 /**
- * Resolves when the stream's output has been flushed, because `process.exit` discards output that a pipe has not
+ * Resolves when the stream's output has been flushed. `process.exit` would discard output that a pipe has not yet
  * accepted.
  */
 function flush(stream: NodeJS.WriteStream): Promise<void> {

@@ -15,8 +15,8 @@ interface Entry {
   acceptsRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**
-   * True if the command must continue after the reader has closed stdout, because its work or exit code matters more
-   * than its output.
+   * True if the command must continue after the reader of stdout has closed the pipe, because the command's work or
+   * exit code matters more than its output.
    */
   continuesWithoutReader?: boolean;
 }
@@ -256,7 +256,7 @@ async function parseCommandLine(
     await root.parseAsync(commandLine.argv.map(keepComment), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // The exit code is 0 after the help or the version.
+    // The exit code is 0 if commander has printed the help or the version.
     if (error.exitCode !== 0) throw toUsageError(error, root, commandLine);
     return null;
   }

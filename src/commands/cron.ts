@@ -21,8 +21,8 @@ const syncHour = 4;
 const checkHour = 8;
 
 export const about =
-  "Prints two crontab lines, with comments, for this machine and this profile. The first line is a nightly sync that writes a log. " +
-  "The second is `status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
+  "Prints two crontab lines, with comments, for this machine and this profile. The first line runs a nightly sync and writes a log. " +
+  "The second line runs `status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
 
 export const examples = {
   "brandapi cron": "print the crontab lines",

@@ -20,7 +20,7 @@ const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], [
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:
 - tables to query with SQL, to export to a spreadsheet, and to share as a report
-- a history of refunds, cancellations and other changes, which the API does not announce
+- a history of refunds, cancellations and other changes, which the API does not provide
 - a check of your orders against the API's own counts and daily totals
 
 This demo shows each of them with a fictional brand, in less than a minute, without a key.`;
@@ -39,7 +39,7 @@ export const about =
 export const examples = {
   "brandapi demo": "run the demo",
   "brandapi demo --challenge": "see which unannounced changes a sync finds",
-  "brandapi demo --out /tmp/demo --orders 100000": "run it with more data, in a different folder",
+  "brandapi demo --out /tmp/demo --orders 100000": "run the demo with more data, in a different folder",
 };
 
 export function define(command: Command): void {

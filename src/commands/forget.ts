@@ -100,8 +100,8 @@ function parseHost(text: string, previous: string | undefined): string {
 }
 
 /**
- * Returns the host with an ID, ID prefix, or handle. Throws a UsageError unless there is exactly one match. Similar names are
- * not suggested, because erasing the wrong host cannot be undone.
+ * Returns the host that an ID, ID prefix or handle identifies. Throws a UsageError unless there is exactly one match.
+ * Similar names are not suggested, because erasing the wrong host cannot be undone.
  */
 function resolveHost(typed: string, hosts: readonly NamedHost[]): NamedHost {
   const hint =

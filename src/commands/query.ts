@@ -72,7 +72,7 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   const output = selectsOutput(flags) ? chooseOutput(flags, queryFormats, deps) : undefined;
   if (output?.destination.kind === "folder") {
     const { path } = output.destination;
-    throw new UsageError(`The output is a folder: \`${path}\``, {
+    throw new UsageError(`The output path is a folder: \`${path}\``, {
       hint: `specify a file in this folder, such as \`-o ${quoteShellWord(join(path, "result.csv"))}\``,
     });
   }

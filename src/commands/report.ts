@@ -28,7 +28,7 @@ interface ReportFlags extends GlobalFlags {
 
 export const about =
   "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the preceding period and, for a month, with the same month a year earlier. " +
-  "If the mirror's data starts within the period, the report covers only complete days and states which. " +
+  "If the mirror's data starts within the period, the report covers only complete days and states their range. " +
   "Default: the month of the last complete day (UTC).";
 
 export const examples = {
@@ -91,7 +91,7 @@ async function writePage(
 ): Promise<void> {
   const path = expandPath(file, deps);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`The output is a folder: \`${file}\``, {
+    throw new UsageError(`The output path is a folder: \`${file}\``, {
       hint: `specify a file in this folder: \`-o ${quoteShellWord(join(file, "report.html"))}\``,
     });
   if (extname(file).toLowerCase() !== ".html")

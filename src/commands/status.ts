@@ -110,7 +110,7 @@ function createStaleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Lists what the API rejected: the key, and each resource to which it denied access. */
+/** Returns the reason and the hint for a rejected key, and for each error with which the API denied access. */
 function listRejections({
   failed_run: failed,
   resources,

@@ -231,7 +231,7 @@ function selectAllowed(
   { identity, mirror }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
-  // Always request a named resource, because the API's error is more useful than a note that it was skipped.
+  // Always request a named resource, because the API's error is more useful than a note that the resource was skipped.
   const isAllowed = ({ scope }: Resource) => areNamed || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen

@@ -16,7 +16,7 @@ import { renderTable } from "../util/terminal-table.js";
 type TablesFlags = GlobalFlags & { all?: boolean; delta?: string };
 
 export const about =
-  "With a name, shows the columns, their types, the number of rows with a value, and an example query. " +
+  "With a name, shows an example query and, for each column, its type and the number of rows that have a value. " +
   "Tables contain current records; removed records are in `TABLE_removed`. Requires no key or network access.";
 
 export const examples = {

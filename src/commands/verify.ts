@@ -47,7 +47,7 @@ export const examples = {
 export function define(command: Command): void {
   const delta = new Option(
     "--delta <folder>",
-    "compare the Delta tables in a folder with the mirror, without any requests",
+    "compare the Delta tables in a folder with the mirror, without sending any requests",
   );
   command
     .argument("[resource...]", resources.map(({ name }) => name).join(", "))
@@ -189,7 +189,7 @@ function describeBlindSpot(verified: readonly Resource[]): string {
     namesOf("dated") && `a change to ${namesOf("dated")} that affects none of these numbers`,
     namesOf("details") && `a change to the details of ${namesOf("details")}`,
   ];
-  return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}: syncs re-read them over time.`;
+  return `\`verify\` cannot detect ${changes.filter(Boolean).join(", or ")}; syncs re-read this data over time.`;
 }
 
 function formatVariables(baseUrl: string): string {
@@ -221,7 +221,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** A range of adjacent months with the same result, from the month `first` to the month `part`. */
+/** A range of adjacent months with the same result, from `first` to `part`. */
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */

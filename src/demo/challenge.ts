@@ -20,8 +20,8 @@ interface ScriptCopy {
 }
 
 /**
- * Reads orders and the roster like a typical script. The first run reads all orders, and every later run reads the orders
- * of the last 30 days. Every run reads the complete roster.
+ * Reads orders and the roster as a typical script does. The first run reads all orders, and every later run reads the
+ * orders of the last 30 days. Every run reads the complete roster.
  */
 async function runPlainScript(copy: ScriptCopy, { clock, env, fetch }: Deps) {
   async function* records(path: string, query: Record<string, string>) {
@@ -128,7 +128,7 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 
   try {
     print(
-      `A typical script, which reads the last 30 days page by page, and \`brandapi sync\` read a brand with ${pluralize(orders, "order")}.`,
+      `A typical script and \`brandapi sync\` both read a brand with ${pluralize(orders, "order")}. After its first run, the script reads only the orders of the last 30 days.`,
     );
     await syncBoth();
     const before: ScriptCopy = { orders: new Map(copy.orders), roster: new Map(copy.roster) };

@@ -34,7 +34,7 @@ export class DownloadFailure extends Error {
 
 interface TransferOptions extends Pick<Deps, "fetch" | "setTimer" | "signal"> {
   userAgent: string;
-  /** The base URL of the API. Plain http on loopback is allowed only if this URL is also on loopback. */
+  /** The base URL of the API. File URLs may use plain http only if they and this URL are on loopback. */
   baseUrl: string;
   maxWaitMs: number;
 }
@@ -61,7 +61,7 @@ export async function downloadFile(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.bytesWritten === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.bytesWritten === file.size;
-  // An earlier download is complete, but its size no longer matches the library's.
+  // An earlier download is complete, but its size no longer matches the size in the library.
   if (hasAllBytes && !isDownloaded) await partial.restart();
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {

@@ -153,7 +153,7 @@ export async function downloadFiles(
 
 /**
  * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. Until the
- * library's record changes, a file counts as complete even if its size differs from the library's.
+ * library's record changes, a file counts as complete even if its size differs from the size in that record.
  */
 function findCompleteFile(
   { size, sinceAt }: LibraryFile,

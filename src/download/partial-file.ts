@@ -10,7 +10,7 @@ const versionSuffix = ".etag";
 /** Identifies a version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The header's value, which is sent in `If-Range` to resume the download. */
+  /** The value of `header`, which is sent in `If-Range` to resume the download. */
   validator: string;
   length: number;
 }

@@ -126,8 +126,9 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
 }
 
 /**
- * True if a host ranking was read on the day of the given time (ISO 8601), and replaced later on the same day, after
- * that time. The ranking history contains only the last ranking of each day.
+ * True if a host ranking had been read on the day of `asOf` by that time, and was replaced later on the same day. The
+ * ranking history contains only the last ranking of each day.
+ * @param asOf an ISO 8601 time
  */
 function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
   const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @asOf AND EXISTS (

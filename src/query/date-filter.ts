@@ -19,7 +19,8 @@ export interface DateColumn {
 }
 
 /**
- * Returns the date of a typed table, or null if its rows have none. List items without a date use their record's date.
+ * Returns the date to filter a typed table by, or null if its rows have no date. List items without a date use their
+ * record's date.
  */
 export function findTableDate(shape: TableShape): DateColumn | null {
   const { list, resource } = shape;

@@ -47,7 +47,7 @@ export interface ResourceHealth {
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
-  /** The problems that the last `verify` found. `repairable` is false if they must all be fixed in the API. */
+  /** The problems that the last `verify` run found. `repairable` is false if they must all be fixed in the API. */
   found: { at: string; error: string; repairable: boolean } | null;
   /** The API's last 402 or 403 response, if the key or the plan no longer allows access to this resource. */
   refused: AccessDenial | null;
@@ -73,7 +73,7 @@ export interface Health {
 }
 
 interface HealthOptions {
-  /** Milliseconds since the Unix epoch. */
+  /** The current time in milliseconds since the Unix epoch. */
   now: number;
   maxAgeMs: number | null;
   runningCommand: RunningCommand | null;
@@ -166,7 +166,7 @@ function loadProblems(mirror: Mirror, resourceName: string): ResourceHealth["fou
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;
   // The error of a `verify` run includes the differences that its own table check found. However, the last table check
-  // may belong to a later `verify` run, which could not reach the API.
+  // may belong to a later `verify` run that could not reach the API.
   const isIncluded = tables === null || error?.includes(tables.error);
   return {
     at,

@@ -125,12 +125,16 @@ function comparedDateColumn(tokens: readonly string[], index: number): string | 
     .find((column) => column !== undefined);
 }
 
-/** Returns the operands that are compared with the value that consists of the tokens from `first` to `last`. */
+/**
+ * Returns the operands that are compared with a value.
+ * @param first the index of the value's first token
+ * @param last the index of the value's last token
+ */
 function comparedOperands(tokens: readonly string[], first: number, last = first): (readonly string[])[] {
   return [leftOperand(tokens.slice(0, first)), rightOperand(tokens.slice(last + 1))];
 }
 
-/** Returns the columns that are compared with a value, in lowercase and without table names. */
+/** Returns the names of the columns that are compared with a value, in lowercase and without table names. */
 function comparedColumns(tokens: readonly string[], first: number, last = first): string[] {
   return comparedOperands(tokens, first, last).flatMap(([column = "", ...others]) =>
     others.length > 0 ? [] : column.replace(/^.*\./, "").toLowerCase(),

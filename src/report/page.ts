@@ -220,7 +220,7 @@ function percent(value: number): string {
   return `${Math.round(value * 100) / 100}%`;
 }
 
-/** The two shades of the accent color are distinguishable for color-blind readers. */
+/** Color-blind readers can distinguish the two shades of the accent color. */
 const stylesheet = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #16191d; --soft: #59636e; --line: #e3e6ea; --accent: #0a5ea8; --tint: #9cc4e8 }
 @media (prefers-color-scheme: dark) {

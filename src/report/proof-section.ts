@@ -17,11 +17,11 @@ import { formatDay, formatTime } from "./formatting.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The most recently verified range, and the command that verified it. Null if no run has been verified. */
+  /** The most recently verified range, and the command that verified it. Null if no range has been verified. */
   verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
   /**
-   * The time of the last `verify` if it found only orders whose dates have not been read yet; otherwise, null. These
-   * orders do not affect the verified range.
+   * The time of the last `verify` run if the only differences it found are orders with dates that have not been read
+   * yet; otherwise, null. These orders do not affect the verified range.
    */
   unread_found_at: string | null;
   /** An error that has occurred since the verification, or null. */
@@ -37,7 +37,7 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
-  // A later table check may have replaced the problem that `verify` recorded, so compare the errors.
+  // `health.found` may describe a later table check instead of the `verify` run's error, so compare the two errors.
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);
   return {
@@ -84,11 +84,11 @@ export function describeProof({ error, unread_found_at, verified }: Proof): stri
   const startsAtMidnight = from === null || from.endsWith("T00:00:00.000Z");
   const format = startsAtMidnight && unread_found_at === null ? formatDay : formatTime;
   const since = from === null ? "" : ` from ${format(from)}`;
-  const how = by === "verify" ? "`verify`" : "the sync";
+  const how = by === "verify" ? "the `verify` run" : "the sync";
   const unread =
     unread_found_at === null
       ? ""
-      : ` In \`verify\` of ${formatTime(unread_found_at)}, the API also had orders with dates that have not been read yet.`;
+      : ` In the \`verify\` run of ${formatTime(unread_found_at)}, the API also had orders with dates that have not been read yet.`;
   return `Orders${since} through ${format(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
 }
 
@@ -122,5 +122,5 @@ function describeAge(
 const limits: readonly string[] = [
   "Removed and cancelled orders are excluded. Net is gross minus refunds. Days and months are in UTC. Amounts in different currencies are never added together.",
   "The API does not provide refund dates, so each refund gets the date of the sync that first found it. Nor does the API report which commissions have been paid.",
-  "A change to an old order that affects neither a count nor a daily total, such as a new commission rate, is found only when the order is re-read.",
+  "If a change to an old order affects neither a count nor a daily total (for example, a new commission rate), it is found only when the order is re-read.",
 ];

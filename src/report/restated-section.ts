@@ -82,7 +82,7 @@ const reportCurrencyColumn = [
   (row: { currency: string | null }) => new FormattedValue(row.currency, formatCurrency(row.currency)),
 ] satisfies ColumnSpec<never>;
 
-/** Returns a sentence for each currency that states how much of the reported months' net was lost to later refunds. */
+/** Returns one sentence per currency, with the share of the reported months' net that was lost to later refunds. */
 function createRefundLossBlocks(data: ReportData): Block[] {
   const losses = sortByCurrency(loadRefundLosses(data.mirror), data).filter(({ currency }) =>
     data.currencies.includes(currency),
@@ -117,8 +117,8 @@ interface RestatedOrder extends Pick<Restatement, "month" | "currency" | "differ
 }
 
 /**
- * The share of the reported net in one currency that was lost to later refunds, for all months together and as a range
- * across the months.
+ * For one currency, the share of the reported net that was lost to later refunds: in all months together, and as a
+ * range across the months.
  */
 interface RefundLoss {
   currency: string | null;

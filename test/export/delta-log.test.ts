@@ -99,7 +99,7 @@ const needs = (minReaderVersion: number, minWriterVersion: number) => ({
 });
 
 test.each([
-  ["is missing the first version", 2, [commit("fern")], "missing version"],
+  ["is missing the first version", 2, [commit("fern")], "is missing a version"],
   ["contains a version from another program", 1, [{ commitInfo: { timestamp: 1 } }], "another program"],
   ["contains a damaged line", 1, [commit("fern"), "{"], "damaged version"],
   ["requires a newer protocol for reading", 1, [commit("fern"), needs(2, 2)], "requires a newer protocol"],

@@ -203,7 +203,7 @@ test("if a file of another brand is missing, a Delta export can add a column but
   const more = tableOf({ id: "text", n: "integer", more: "integer" }, [["b", 1, 1, "2026-10"]], "moss");
   expect(await exportTo(folder, more)).toContain("version 1");
   const retyped = tableOf({ id: "text", n: "integer" }, [["b", "x", "2026-10"]], "moss");
-  await expect(exportTo(folder, retyped)).rejects.toThrow(`has a missing or damaged file, ${path}`);
+  await expect(exportTo(folder, retyped)).rejects.toThrow(`its file ${path} is missing or damaged`);
 });
 
 test.each([

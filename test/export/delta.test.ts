@@ -187,7 +187,7 @@ test("a Delta export rejects a log from another program, brand or protocol versi
   writeFileSync(next(1), own.replaceAll("fern", "moss"));
   await refused("belongs to a different brand");
   renameSync(next(1), next(2));
-  await refused("has a missing version");
+  await refused("is missing a version");
 });
 
 test("if two Delta exports of the same brand run concurrently, one of them fails with exit code 9", async () => {

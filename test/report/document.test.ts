@@ -280,7 +280,7 @@ test("if `verify` finds only orders that are newer than the last sync, the repor
   expect([is_proven, proof]).toEqual([
     true,
     expect.stringMatching(
-      /^Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven.* In `verify` of 24 Nov 2026, 10:00 UTC, the API also had orders/,
+      /^Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven.* In the `verify` run of 24 Nov 2026, 10:00 UTC, the API also had orders/,
     ),
   ]);
   one.refund(one.mirrored("orders")[0] ?? "");

@@ -157,7 +157,7 @@ async function convertFile(
 ): Promise<DataFile | undefined> {
   const { folder } = context;
   const file = await openParquetFile(join(folder, path)).catch(() => {
-    const reason = `has a missing or damaged file, ${path}`;
+    const reason = `cannot be updated, because its file ${path} is missing or damaged`;
     throw createDeltaTableError(folder, reason, "re-export the brand that this file belongs to");
   });
   const retyped = new Set(listRetypedColumns(oldFields, fields));

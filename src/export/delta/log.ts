@@ -76,7 +76,10 @@ export async function readDeltaLog(folder: string): Promise<DeltaLog> {
     const actions = readLogVersion(folder, version);
     const mirror = actions.find(({ commitInfo }) => commitInfo)?.commitInfo?.mirror;
     if (!mirror || version !== log.version + 1)
-      throw createDeltaTableError(folder, "has a missing version, or a version that another program wrote");
+      throw createDeltaTableError(
+        folder,
+        "is missing a version, or contains a version that another program wrote",
+      );
     log.version = version;
     applyActions(log, actions);
     log.brands.delete(mirror.brand);
@@ -94,7 +97,7 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
     )
       throw createDeltaTableError(
         log.folder,
-        `requires a newer protocol version than reader ${protocol.minReaderVersion} or writer ${protocol.minWriterVersion}`,
+        `requires a newer protocol version (supported: reader version ${protocol.minReaderVersion}, writer version ${protocol.minWriterVersion})`,
       );
     if (metaData) log.metaData = metaData;
     if (remove) {

@@ -22,7 +22,7 @@ export interface MonthlyRows {
   batches(month?: string): Iterable<Row[]>;
 }
 
-/** The partition column for the brand's ID, which replaces any column of the table with this name. */
+/** The partition column for the brand's ID. It replaces any table column with the same name. */
 export const brandColumn = "brand_id";
 
 /** The state of the mirror at the time of an export. The field names are part of the file format. */
