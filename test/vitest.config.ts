@@ -15,7 +15,7 @@ function fastFolder(): string {
   return bavail * bsize < 1e9 || isNoexec ? tmpdir() : "/dev/shm";
 }
 
-/** Tests that replace Node's modules, which would affect other tests in the same process. */
+/** Tests that replace Node's modules, and would therefore affect other tests in the same process. */
 const alone = ["test/api/{api-errors,transport}.test.ts"];
 
 /** The slowest test files, which start first so that none of them runs alone at the end. */

@@ -193,7 +193,7 @@ test("sync fails if the key has no scopes and, with --json, prints a line of JSO
   expect([lost.code, lost.err]).toEqual([8, expect.stringContaining("roster was read before")]);
 });
 
-test("--ping overrides BRANDAPI_PING, which overrides the profile's ping URL, but sync --all-profiles pings both the flag's and the profile's URL", async () => {
+test("--ping overrides BRANDAPI_PING, which overrides the profile's ping URL, but sync --all-profiles pings both the URL from --ping and the profile's URL", async () => {
   const brand = makeBrand({ roster: [memberOf("r1")] });
   await brand.run("login --ping https://hc.example/profile", { stdin: brand.key });
   const ping = async (command: string, variable = "") => {

@@ -82,7 +82,7 @@ test("the report's proof section states the oldest check, the gaps, and the time
   expect(blocks[0]).toMatchObject({ text: expect.stringContaining("The newest order is from 24 Nov 2026.") });
 });
 
-/** Inserts a row for a run of `orders`, without reading any orders, and returns the `run_id`. */
+/** Inserts a row for a run of `orders` that reads no orders, and returns the `run_id`. */
 function addRun(
   mirror: Mirror,
   outcome: RunOutcome,

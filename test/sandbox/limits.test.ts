@@ -55,7 +55,7 @@ test("keys used from the same IP address share a rate limit that is twice the li
   expect(ask(7, "127.0.0.2").status).toBe(200);
 });
 
-test("requests that the sandbox rejects count toward the rate limit, which is checked before everything else", () => {
+test("the sandbox checks the rate limit before everything else, and counts rejected requests toward the limit", () => {
   const { ask } = limited(2);
   expect(
     [ask(0, "", "/none"), ask(0, "", "/orders?foo=1"), ask(0, "", "/none")].map(({ status }) => status),

@@ -65,7 +65,7 @@ test("the same sandbox seed and time create the same brand, and a different seed
   expect(createBrand({ ...options, seed: 5 }).orders).not.toEqual(createBrand(options).orders);
 });
 
-test("the sandbox's orders have several currencies, and include orders without a host, late refunds and identical dates", () => {
+test("the sandbox's orders include several currencies, late refunds, identical dates and orders without a host", () => {
   const { orders } = createBrand({ seed: 1, orders: 5_000, now: noon });
   const share = (keep: (order: (typeof orders)[number]) => boolean) =>
     orders.filter(keep).length / orders.length;

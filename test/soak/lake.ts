@@ -252,7 +252,7 @@ function readMirrors(brands: readonly LakeBrand[], sql: string): string[] {
   return rows.sort();
 }
 
-/** Returns SQL for the sum of an amount in cents, which all engines compute exactly. */
+/** Returns SQL that sums an amount in whole cents, because all engines compute integer sums exactly. */
 const cents = (column: string) => `sum(CAST(coalesce(round(${column} * 100), 0) AS BIGINT))`;
 
 interface Question {

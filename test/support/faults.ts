@@ -64,7 +64,10 @@ interface ResponseParts {
   body?: string | Uint8Array;
 }
 
-/** Creates a response without a `Response`'s web streams, which would take up a tenth of a sync's time in a test. */
+/**
+ * Creates a response without the web streams of a `Response`. Creating them would take up a tenth of a sync's time in a
+ * test.
+ */
 function createResponse({ status = 200, headers = {}, body = "" }: ResponseParts): HttpResponse {
   return { status, headers: { get: (name) => headers[name] ?? null }, body: inOneChunk(body) };
 }
