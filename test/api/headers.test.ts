@@ -16,7 +16,7 @@ it.each([
   ["X-RateLimit-", "0", "86400", 0, 86_400_000],
   ["RateLimit-", "59, 59;w=60", "30", 59, 30_000],
 ])(
-  "at 2026-10-20T12:00:00Z, the headers `%sRemaining: %s` and `Reset: %s` allow %i more requests for %i ms",
+  "at 2026-10-20T12:00:00Z, the headers `%sRemaining: %s` and `Reset: %s` allow %i more requests in the next %i ms",
   (prefix, value, reset, remaining, resetMs) => {
     const headers = new Headers({ [`${prefix}Remaining`]: value, [`${prefix}Reset`]: reset });
     expect(parseServerLimit(headers, now)).toEqual({ remaining, resetMs });
@@ -47,7 +47,7 @@ it.each([
   ['"day";r=900;t=40000, "minute";r=3;t=12', 3, 12_000],
   ["limit=60, remaining=0, reset=30", 0, 30_000],
   ["limit=60;remaining=4;reset=30", 4, 30_000],
-])("the header `RateLimit: %s` allows %i more requests for %i ms", (text, remaining, resetMs) => {
+])("the header `RateLimit: %s` allows %i more requests in the next %i ms", (text, remaining, resetMs) => {
   expect(parseServerLimit(new Headers({ RateLimit: text }), now)).toEqual({ remaining, resetMs });
 });
 

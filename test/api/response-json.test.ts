@@ -27,7 +27,7 @@ test.each([
 });
 
 test.each(["", "{", "NaN", "Infinity", "[1e400", "[01]"].map((text) => [visible(text), text]))(
-  "%s is rejected as invalid JSON in a response",
+  "a response that consists of %s is rejected as invalid JSON",
   (_, text = "") => {
     expect(parseResponseJson(text)).toBeUndefined();
   },

@@ -62,13 +62,13 @@ it.each([
 
 it.each([
   [
-    "a retry after HTTP 429 waits for its Retry-After plus a small random time",
+    "a retry after HTTP 429 waits for the Retry-After plus a small random time",
     unavailable(429, 20_000),
     300_000,
     20_125,
   ],
   [
-    "a retry after HTTP 503 waits for its Retry-After plus a small random time",
+    "a retry after HTTP 503 waits for the Retry-After plus a small random time",
     unavailable(503, 20_000),
     300_000,
     20_125,
@@ -80,7 +80,7 @@ it.each([
     200_000,
   ],
   [
-    "a request is not retried if its Retry-After exceeds the remaining --max-wait",
+    "a request is not retried if the Retry-After exceeds the remaining --max-wait",
     unavailable(429, 200_001),
     200_000,
     null,

@@ -140,7 +140,7 @@ async function checkAttributes(surveys: readonly JsonObject[]): Promise<void> {
 test.each([
   ["is an SQL keyword or a word that the program uses", words],
   ["contains unusual characters", signs],
-])("every format exports an undocumented attribute as a column if its name %s", async (_, names) => {
+])("every format exports an undocumented attribute as a column even if its name %s", async (_, names) => {
   const record = (n: number) => Object.fromEntries(names.map((name, index) => [name, index + n]));
   await checkAttributes([record(0), record(1), record(2)]);
 });

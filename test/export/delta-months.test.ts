@@ -43,27 +43,25 @@ test("a Delta export groups rows by month in UTC, with a separate group for rows
 });
 
 test.each([
-  ["single-brand", "orders", "month", ["id"], ["month", "day", "record_id"]],
-  ["multi-brand", "orders", "brand_id and month", ["id"], ["month"]],
-  ["single-brand", "sales_by_month", "month", ["currency"], ["month"]],
-  ["single-brand", "recommendations", "no columns", ["host_id"], []],
-  ["multi-brand", "recommendations", "brand_id", ["host_id"], []],
-  ["single-brand", "surveys", "no columns", ["id", "Brand_ID", "month"], []],
-  ["multi-brand", "surveys", "brand_id", ["id", "month"], ["Brand_ID"]],
-] as const)(
-  "the %s Delta table for `%s` is partitioned by %s",
-  async (layout, name, partitions, included, excluded) => {
-    const mirror = await makeMirror();
-    writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);
-    const { columns, partitionColumns } = open(mirror, name, layout === "multi-brand");
-    expect(partitionColumns.join(" and ") || "no columns").toBe(partitions);
-    const names = columns.map((column) => column.name);
-    expect(names).toEqual(expect.arrayContaining([...included]));
-    expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
-  },
-);
+  ["single-brand", "orders", "is partitioned by month", ["id"], ["month", "day", "record_id"]],
+  ["multi-brand", "orders", "is partitioned by brand_id and month", ["id"], ["month"]],
+  ["single-brand", "sales_by_month", "is partitioned by month", ["currency"], ["month"]],
+  ["single-brand", "recommendations", "is not partitioned", ["host_id"], []],
+  ["multi-brand", "recommendations", "is partitioned by brand_id", ["host_id"], []],
+  ["single-brand", "surveys", "is not partitioned", ["id", "Brand_ID", "month"], []],
+  ["multi-brand", "surveys", "is partitioned by brand_id", ["id", "month"], ["Brand_ID"]],
+] as const)("the %s Delta table for `%s` %s", async (layout, name, partitions, included, excluded) => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "surveys", [{ id: "s", Brand_ID: 1, month: "2026-10" }]);
+  const { columns, partitionColumns } = open(mirror, name, layout === "multi-brand");
+  const partitioned = `is partitioned by ${partitionColumns.join(" and ")}`;
+  expect(partitionColumns.length === 0 ? "is not partitioned" : partitioned).toBe(partitions);
+  const names = columns.map((column) => column.name);
+  expect(names).toEqual(expect.arrayContaining([...included]));
+  expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
+});
 
-test("a view's Delta version is verified through the oldest sync of the view's resources, provided that all of them are verified", async () => {
+test("a view's Delta version counts as verified up to the oldest sync of the view's resources if all of these resources are verified", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });
@@ -227,8 +225,8 @@ test.each([
     "row 2 has a different `n`",
   ],
   [
-    "a missing value",
-    "the row with that value",
+    "null in place of a value",
+    "the row with the null",
     [
       ["a", null, "m"],
       ["b", null, "m"],

@@ -286,7 +286,7 @@ test.each(
     return [visible(value), name, visible(stored), visible(text), value, stored, text] as const;
   }),
 )(
-  "a Parquet file stores %s in a %s column as %s, and converts it to text as %s",
+  "a Parquet file stores %s in a %s column as %s, which is read back as %s",
   (_value, name, _stored, _text, value, stored, text) => {
     const type = typeOfDelta(name);
     expect(type.convert(value)).toBe(stored);

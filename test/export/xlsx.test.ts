@@ -384,7 +384,7 @@ test("the cell styles of an XLSX workbook format text, days, times, titles, bool
 });
 
 test.each([
-  [32_767, "completely", 32_767, []],
+  [32_767, "in full", 32_767, []],
   [
     32_768,
     "truncated by one character, with a warning",

@@ -77,7 +77,7 @@ test("for an unreadable date, findLastReadAt returns the time of the latest read
   expect(findLastReadAt([], null)).toBeNull();
 });
 
-test("a date with a fraction of a millisecond counts as read if a range that was read ends in the same millisecond", () => {
+test("a date with microseconds counts as read if it is in the last millisecond of a range that was read", () => {
   const range = { from: 7_000, to: 7_999, requestedAt: 0, runId: 1 };
   expect(findLastReadAt([range], 7_999.5)).toBe("1970-01-01T00:00:00.000Z");
 });

@@ -96,7 +96,7 @@ test("a read transaction does not see later writes, and ends when the callback r
   closeMirror(writer);
 });
 
-test("withMirror closes the mirror when the callback has ended", async () => {
+test("withMirror closes the mirror after the callback has ended", async () => {
   const path = await mirrorOfOrders(2);
   const opened = await withMirror(connect(path), async (mirror) => {
     await Promise.resolve();

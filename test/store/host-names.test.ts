@@ -69,7 +69,7 @@ test("a host's display name is not stored if last names are omitted", async () =
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("a host's new name is stored from the first record in a response, and a later record without the name changes only the username", async () => {
+test("if a response contains a host several times, the name in the first record is stored, and a later response without a name changes only the username", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(
@@ -122,7 +122,7 @@ test("opening a mirror rebuilds the host names only if they were derived by a di
   expect(namesOf(mirror)).toEqual(["01 ada Ada Lace"]);
 });
 
-test("loadHosts returns every host in current and earlier record versions, with all handles of the host, current handle first, and its newest name", async () => {
+test("loadHosts returns every host in current and earlier record versions, with the host's newest name and all its handles, current handle first", async () => {
   const mirror = await makeMirror();
   const host = (username: string, first_name: string | null) => ({
     id: "h1",

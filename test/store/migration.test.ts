@@ -291,7 +291,7 @@ test("if values are stored under both old and new names, a migration keeps the v
   );
 });
 
-test("a migration updates user-defined views and triggers of renamed tables, even if other views are invalid", async () => {
+test("a migration updates user-defined views and triggers that use a renamed table, even if other views and triggers are invalid", async () => {
   const path = releasedMirror(`
     INSERT INTO day_figures VALUES ('orders', '2026-11-01', '[3]');
     CREATE TABLE log (day);

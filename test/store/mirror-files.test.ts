@@ -26,7 +26,11 @@ import { Sqlite } from "../support/sqlite.js";
 
 test.each([
   ["contains a mirror, the hint suggests that file", ["notes.txt", "acme.sqlite"], /--db .*\/acme\.sqlite/],
-  ["contains no mirror, the hint suggests mirror.sqlite in it", ["notes.txt"], /--db .*\/mirror\.sqlite/],
+  [
+    "contains no mirror, the hint suggests the file mirror.sqlite in that folder",
+    ["notes.txt"],
+    /--db .*\/mirror\.sqlite/,
+  ],
 ])("if the path of a mirror is a folder that %s", (_, names, hint) => {
   const folder = makeHome();
   for (const name of names) writeFileSync(join(folder, name), "");
@@ -35,7 +39,7 @@ test.each([
   );
 });
 
-test("if a mirror's path is a device, the hint asks for a file", () => {
+test("if a mirror's path is a device, the hint asks for the path of a file", () => {
   const hint = "choose a file with `--db`";
   expect(() => checkMirrorPath("/dev/null")).toThrow(expect.objectContaining({ hint }));
 });

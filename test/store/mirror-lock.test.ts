@@ -100,7 +100,7 @@ test("if the lock file's path is a folder, locking fails, and no running command
   expect(await findRunningCommand(path)).toBeNull();
 });
 
-test("if another process is only testing the lock, the error says that another run uses the mirror, but names no command", async () => {
+test("if another process is only testing the lock, the error says that another run uses the mirror, but does not name a command", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   (await lockMirror(path, { wait: false, clock, signal })).release();
   const tester = new Sqlite(`${path}-lock`).exec("BEGIN; SELECT * FROM sqlite_master");

@@ -42,7 +42,7 @@ test("each day of the ranking history has a row for each host whose totals chang
   ]);
 });
 
-test("the ranking history converts totals that the API sends as strings to numbers", async () => {
+test("the ranking history stores totals as numbers even if the API sends them as strings", async () => {
   const mirror = await makeMirror();
   const ranking = [{ ...(row("a", 5) as object), sales: "12.50", clicks: "n/a" }] as Json[];
   mirror.transaction(() => saveRanking(mirror, Date.parse("2026-11-01T04:00:00.000Z"), ranking));

@@ -145,7 +145,7 @@ test("a rebuild creates indexes only for tables that contain rows", async () => 
   expect(mirror.selectValues(indexes, "roster")).toEqual([]);
 });
 
-test("a rebuild of one resource leaves the months of other resources' record versions unchanged", async () => {
+test("rebuilding the tables of one resource does not change the months of other resources' record versions", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });

@@ -14,7 +14,7 @@ import { order } from "./record-mirror.js";
 const at = (day: number) => `2026-11-0${day}T00:00:00.000Z`;
 const requestedAt = (day: number) => Date.parse(at(day));
 
-/** Opens a new mirror in which every write belongs to one run. */
+/** Opens a new mirror, and returns functions that write records to it as part of the same run. */
 async function writing(resource: Resource) {
   const mirror = await makeMirror();
   const runId = insertRun(mirror, resource.name, at(1));

@@ -115,26 +115,31 @@ const photo = (text: string) => order("o1", { host: { id: "h1", profile_photo: t
 const attached = (url: string, filename = "brief.pdf") => ({ id: "p1", attachments: [{ url, filename }] });
 
 test.each([
-  ["a photo's URL", orders, photo("https://cdn.test/a.jpg?sig=1"), photo("https://cdn.test/a.jpg?sig=2")],
   [
-    "the URL of a photo that was not signed before",
+    "the signature in a photo's URL changes",
+    orders,
+    photo("https://cdn.test/a.jpg?sig=1"),
+    photo("https://cdn.test/a.jpg?sig=2"),
+  ],
+  [
+    "a signature is added to a photo's URL",
     orders,
     photo("https://cdn.test/a.jpg"),
     photo("https://cdn.test/a.jpg?s"),
   ],
   [
-    "a URL with the scheme in capitals",
+    "the signature in a URL with an uppercase scheme changes",
     orders,
     photo("HTTP://cdn.test/a.jpg?sig=1"),
     photo("HTTP://cdn.test/a.jpg?sig=2"),
   ],
   [
-    "a URL in a list",
+    "the signature in a list item's URL changes",
     opportunities,
     attached("https://cdn.test/b?sig=1"),
     attached("https://cdn.test/b?sig=2"),
   ],
-])("a record does not count as changed if only the signature changes in %s", (_, resource, before, after) => {
+])("a record does not count as changed if %s", (_, resource, before, after) => {
   expect(diffRecords(before, after, resource)).toEqual([]);
 });
 
@@ -348,7 +353,7 @@ test("if a record's date changes, the time span of the change starts at the last
 test.each([
   ["is recorded as added", false, [{ kind: "added", field: null, since: at(2), seen: at(3) }]],
   ["is not recorded as added if the API returned it for a wrong date", true, []],
-])("a new record whose date was read before %s", async (_, isFaulty, logged) => {
+])("a new record whose date had already been read %s", async (_, isFaulty, logged) => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], { at: at(2), whole: true });
   const store = new RecordWriter(mirror, orders, unrecordedRun(2));

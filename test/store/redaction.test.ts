@@ -229,7 +229,7 @@ test("forgetting a host removes the host's data from records, earlier versions, 
   expect(loadRedactionRules(mirror).forgotten).toEqual(["host-1", "host-3"]);
 });
 
-test("a search for data that must be removed finds a stored record with the name of a forgotten host", async () => {
+test("a search for data that must be removed finds a stored record that contains the name of a forgotten host", async () => {
   const mirror = await withHosts();
   mirror.transaction(() => saveJsonInfo(mirror, "forgotten", ["host-1"]));
   expect(findUnredacted(mirror)).toEqual([{ id: 1, resource: "orders", key: "order-1" }]);
@@ -286,7 +286,7 @@ test("if a profile's omitted fields change, the mirror stores which fields are n
   writeRead(mirror, "orders", []);
   expect(redactMirror(mirror, ["host-9"]).total).toBe(0);
   expect(loadRedactionRules(mirror).omit).toEqual(["currency"]);
-  // Nothing was removed, so earlier exports remain valid and the file is not rewritten.
+  // Nothing has been removed, so earlier exports remain valid and the file is not rewritten.
   expect([loadRedactedAfterRun(mirror), mustBeScrubbed(mirror)]).toEqual([before, false]);
 });
 

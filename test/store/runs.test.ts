@@ -81,7 +81,7 @@ test("each response adds to a run's row counts, but replaces the run's request c
   expect(() => loadRun(mirror, 99)).toThrow("no run 99");
 });
 
-test("findLastRun returns the latest sync, or a later verify that found a difference", async () => {
+test("findLastRun returns the latest sync, or a later verify run that found differences", async () => {
   const mirror = await makeMirror();
   const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
   run(mirror, 2, { outcome: "verified", verified: true });
@@ -90,7 +90,7 @@ test("findLastRun returns the latest sync, or a later verify that found a differ
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
 });
 
-test("findLastRun returns a verify that found no difference if it is the only run", async () => {
+test("findLastRun returns a verify run that found no differences if there are no other runs", async () => {
   const mirror = await makeMirror();
   expect(findLastRun(mirror, "orders")).toBeNull();
   run(mirror, 1, { outcome: "verified", verified: true });
@@ -116,7 +116,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("the last finished run is the last run that compared counts, so the rows of later runs count as interrupted", async () => {
+test("findLastFinishedRun returns the last run that compared counts, and countInterruptedRows counts the rows that later runs read", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });

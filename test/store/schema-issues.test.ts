@@ -47,40 +47,40 @@ test("addNotice records only the first notice about a subject, so a sync prints 
 
 test.each<[string, Resource, JsonObject]>([
   [
-    "an object whose fields are undocumented",
+    "in an object whose fields are undocumented",
     roster,
     { relationship_id: "r", host: { socials: { tiktok: 1 } } },
   ],
   [
-    "a list item whose undocumented fields get columns",
+    "that gets a column in the table of a list",
     recommendations,
     { host: { id: "h" }, products: [{ note: 1 }] },
   ],
-  ["a JSON column", opportunities, { id: "c", category: { main: 1 } }],
-])("a new field in %s is not announced", async (_, resource, record) => {
+  ["in a JSON column", opportunities, { id: "c", category: { main: 1 } }],
+])("a sync prints no message about a new field %s", async (_, resource, record) => {
   expect(write(await makeMirror(), resource, [record])).toEqual([]);
 });
 
 test.each<[string, Resource, JsonObject, string[]]>([
   [
-    "an object in an object",
+    "in a nested object",
     opportunities,
     { id: "c", assignments: [{ host: { tax: 1 } }] },
     ["assignments.host.tax"],
   ],
   [
-    "a list item that follows an item that is not an object",
+    "in a list item that follows a non-object item",
     orders,
     order("o", { line_items: ["x", { tax: 1 }] }),
     ["line_items.tax"],
   ],
   [
-    "a record that also contains a field with the name of a request parameter",
+    "in a record that also has a field with the name of a request parameter",
     analyticsClicks,
     { group_by: "day", tax: 1 },
     ["group_by", "tax"],
   ],
-])("a new field in %s is announced with its path", async (_, resource, record, paths) => {
+])("a sync prints a message with the path of a new field %s", async (_, resource, record, paths) => {
   const messages = write(await makeMirror(), resource, [record]);
   expect(messages.map((text) => /`(.*)`/.exec(text)?.[1])).toEqual(paths);
 });
@@ -133,7 +133,7 @@ test.each([
   expect(describeUnexpectedColumn(column)).toBe(`${text} in orders.id (null in the column)`);
 });
 
-test("a column's unexpected values are counted by type, and a rebuild of the table finds the same counts", async () => {
+test("a column's unexpected values are counted by type, and recounted when the table is rebuilt", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [
     order("o1", { currency: 5 }),
@@ -161,7 +161,7 @@ test("a column's unexpected values are counted by type, and a rebuild of the tab
   ]);
 });
 
-test("a rebuild of the tables records no notices, so the next sync still prints them", async () => {
+test("a rebuild of the tables does not record notices, so the next sync still prints a note about a new field", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1", { tax: 1 })]);
   mirror.db.exec("DELETE FROM notices");

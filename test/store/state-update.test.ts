@@ -2,9 +2,7 @@ import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
 import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
 
-/**
- * The mirrored records: IDs 1 to 3 have dates on the first day, 4 on the second day, and 8 and 9 have unreadable dates.
- */
+/** The dates of the mirrored records: 1 to 3 are from the first day, 4 is from the second, and 8 and 9 are undated. */
 const dateOf = new Map<number, number | null>([
   [1, 100],
   [2, 200],
@@ -86,7 +84,7 @@ test.each<
     },
   ],
   [
-    "a new record that the API returned for a different date is missing if its own date was read before",
+    "a new record that the API returned for a different date is missing if its own date had already been read",
     covered,
     { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
     { returned: [], missing: [{ id: 4, lastReadAt: null }] },
@@ -98,7 +96,7 @@ test.each<
     { returned: [9], missing: [] },
   ],
   [
-    "an incomplete read keeps the records without a readable date of the faulty ranges that it replaces",
+    "an incomplete read keeps the records without a readable date from the faulty ranges that it replaces",
     faulty,
     { isComplete: false, faulty: { ...fault, ids: [1] } },
     {

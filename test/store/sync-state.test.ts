@@ -25,7 +25,7 @@ test("storing a sync's options fails if the oldest date to read has not been sto
   expect(() => mirror.transaction(() => state.saveLastOptions(options))).toThrow("must set the floor");
 });
 
-test("a resource's sync state stores the oldest date to read, the audit's progress, the last run's options and the ignored filters", async () => {
+test("a resource's sync state contains the oldest date to read, the audit's progress, the last run's options and the ignored filters", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   mirror.transaction(() => state.saveFloor(Number.NEGATIVE_INFINITY));

@@ -106,8 +106,8 @@ describe("daily totals", () => {
   });
 });
 
-describe("differences that take more than 100 requests to read", () => {
-  // With 25 orders per page, 100 requests read about a hundred days.
+describe("changes that take more than 100 requests to read", () => {
+  // With 25 orders per page, 100 requests are enough to read about 100 days.
   const hours = ordersBefore(noon - 40 * day, 4_000, hour);
   const variants = { maxPerPage: 25 };
 
@@ -115,7 +115,7 @@ describe("differences that take more than 100 requests to read", () => {
     ["not adjacent", 36, 5],
     ["adjacent", 12, 20],
   ])(
-    "after 100 requests, sync leaves the remaining changed days (%s) to the next run",
+    "after 100 requests, sync leaves the remaining changed days to the next run if the days are %s",
     async (_, step, sample) => {
       const brand = makeBrand({ orders: hours, variants });
       await brand.run("sync orders --audit 0");
@@ -129,7 +129,7 @@ describe("differences that take more than 100 requests to read", () => {
     },
   );
 
-  test("if 4,000 old orders were added since the previous run, sync takes more than one run to read them", async () => {
+  test("if 4,000 old orders have been added since the previous run, sync takes more than one run to read them", async () => {
     const brand = makeBrand({ variants: { ...variants, dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");
     brand.data.orders = hours;

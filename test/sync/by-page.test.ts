@@ -93,7 +93,7 @@ describe("orders whose dates the API truncates", () => {
     ["minute", "minute", "minutes", minute],
     ["day", "day", "midnight", day],
   ] as const)(
-    "if the API truncates dates to the %s, an interrupted sync does not record the %s of the last order it read as completely read",
+    "if the API truncates dates to the %s, an interrupted sync does not mark the %s of its last order as completely read",
     async (_precision, _unit, datePrecision, length) => {
       const truncated = ordersBefore(newest, 250, 20 * minute);
       const brand = makeBrand({ orders: truncated, variants: { datePrecision } });
@@ -129,7 +129,7 @@ describe("orders with an unreadable date", () => {
     },
   );
 
-  test("for an unreadable date that contains a semicolon, verify and status report that the date must be corrected in the API", async () => {
+  test("verify and status report that an unreadable date must be corrected in the API, even if the date contains a semicolon", async () => {
     const brand = makeBrand({ orders: [...orders, orderAt("odd", noon - 2 * day)] });
     showDates(brand, { odd: "n/a; later" });
     await synced(brand);
@@ -156,7 +156,7 @@ describe("orders with an unreadable date", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("once the API has corrected a day's unreadable date, sync reports the day as verified again", async () => {
+  test("sync verifies the orders again once the API returns a readable date for every order", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -192,7 +192,7 @@ describe("orders with an unreadable date", () => {
     expect(brand.mirrored()).toEqual(ids(brand));
   });
 
-  test("verify --repair removes a withdrawn order whose unreadable date is outside the window", async () => {
+  test("verify --repair removes a withdrawn order outside the window even if the order's date was unreadable", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("old", noon - 300 * day)],
     });

@@ -154,7 +154,7 @@ describe("monthly clicks", () => {
     ["no list of days", "timeseries", 7],
     ["no summary", "summary", 7],
   ])(
-    "sync rejects a response with a month of clicks that has %s, and keeps the stored clicks",
+    "sync rejects a month's clicks if the response has %s, and keeps the stored clicks",
     async (_, member, code) => {
       const brand = makeBrand({ orders });
       await runSync(brand);

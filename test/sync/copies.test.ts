@@ -7,7 +7,7 @@ const orders = ordersBefore(noon - hour, 250, 5 * hour);
 const oldDay = noon - 45 * day;
 const partialSync = `sync orders --audit 0 --since ${at(oldDay - day)} --until ${at(oldDay + day)}`;
 
-/** Creates a brand and syncs its orders. Without daily totals from the API, later runs do not re-read changed days. */
+/** Creates a brand and syncs its orders. The API returns no daily totals, so later runs do not re-read changed days. */
 async function makeSyncedBrand(synced = orders): Promise<TestBrand> {
   const brand = makeBrand({ orders: newestFirst(synced), variants: { dailyTotals: "absent" } });
   await brand.run("sync orders");
@@ -78,7 +78,7 @@ test("if a run reads an order with a newer date and then with an older date, syn
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and does not update any others until it has read both their previous and new dates", async () => {
+test("sync looks up at most ten moved orders per response, and updates the others only after it has read both their old and new dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);
@@ -117,7 +117,7 @@ test("if an order's date becomes unreadable, sync replaces the order with an old
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay), orderAt("o3", oldDay - minute)]);
   const stop = new AbortController();
   brand.before = (request) => {
-    // Differing counts would make the run re-read both dates.
+    // Stop the run before it compares counts, because differing counts would make it re-read both dates.
     if (counts(request)) stop.abort(new Stopped("SIGINT"));
     if (!readsSecondOf("o3")(request)) return undefined;
     const withoutDates = (orders: object[]) => orders.map((order) => ({ ...order, order_date: "soon" }));

@@ -44,7 +44,7 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// If nothing differs, the next day's run reads two pages: the latest day, and the day on which the first run ended.
+// If nothing differs, the next day's run reads one page for the latest day and one for the day of the first run.
 describe("rounding differences in amounts", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
@@ -78,7 +78,7 @@ describe("rounding differences in amounts", () => {
     expect(brand.lastRun("analytics-clicks")).toMatchObject({ rows_read: 11, rows_changed: 0 });
   });
 
-  test("sync does not add a row to the ranking history because of a rounding difference", async () => {
+  test("sync does not add a row to the ranking history if a host's totals differ only by a rounding error", async () => {
     const brand = makeBrand();
     let request = 0;
     brand.before = ({ path }) => {
@@ -128,7 +128,7 @@ test("sync re-reads a day whose revenue changed by a tenth of a cent", async () 
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_changed: 1 });
 });
 
-describe("drifting amounts, which differ on most days although no order has changed", () => {
+describe("drifting amounts (amounts that differ on most days although no order has changed)", () => {
   const rates = (rate: (day: string, request: number) => number) => (brand: TestBrand) =>
     changePoints(brand, (point, request) => ({
       ...point,

@@ -5,7 +5,7 @@ import { findDateFault, parseSortedDates, rangeQuery } from "../../src/sync/date
 const range = { from: Date.parse("2026-11-01"), to: Date.parse("2026-11-30T00:00:00.999Z") };
 
 test.each(["2026-11-01T00:00:00Z", "2026-11-30T00:00:00.9999Z"])(
-  "a record dated %s, in the first or last second of the range, has no fault",
+  "a record dated %s, in the first or last second of the range, is not reported as faulty",
   (order_date) => {
     expect(findDateFault(orders, { order_date }, range)).toBeNull();
   },
@@ -24,16 +24,16 @@ test.each([
     { order_date: "2026-11-30T00:00:01Z" },
     '"2026-11-30T00:00:01Z" is outside the requested range',
   ],
-  ["the date `soon`", "is not a readable date", { order_date: "soon" }, '"soon" is not a readable date'],
+  ["the date `soon`", "is unreadable", { order_date: "soon" }, '"soon" is not a readable date'],
   [
     "the date 20261105 (a number)",
-    "is not a readable date",
+    "is unreadable",
     { order_date: 20261105 },
     "20261105 is not a readable date",
   ],
   [
     "a date of 99 characters",
-    "is not a readable date",
+    "is unreadable",
     { order_date: "x".repeat(99) },
     `"${"x".repeat(59)} is not a readable date`,
   ],

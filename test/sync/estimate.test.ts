@@ -21,16 +21,16 @@ test("a sync's plan contains the total number of requests, and lists dated resou
 });
 
 test.each([
-  ["0 minutes", 60, 0],
-  ["0 minutes", 9, 0],
-  ["1 minute", 8, 1],
-  ["1 minute", 5, 1],
-  ["2 minutes", 4, 2],
-  ["8 minutes", 1, 8],
-  ["an unknown time", null, null],
+  ["0 minutes", "a rate limit of 60", 60, 0],
+  ["0 minutes", "a rate limit of 9", 9, 0],
+  ["1 minute", "a rate limit of 8", 8, 1],
+  ["1 minute", "a rate limit of 5", 5, 1],
+  ["2 minutes", "a rate limit of 4", 4, 2],
+  ["8 minutes", "a rate limit of 1", 1, 8],
+  ["an unknown time", "no rate limit", null, null],
 ])(
-  "because the first minute's requests are sent in a burst, nine requests take %s with a rate limit of %s",
-  async (_, rateLimit, minutes) => {
+  "because the first minute's requests are sent in a burst, nine requests take %s with %s",
+  async (_time, _limit, rateLimit, minutes) => {
     const { run } = await makeDatedRun(listed);
     const selection = { allowed: [orders], withoutScope: [], areNamed: true };
     expect(await estimateSync(run, selection, rateLimit)).toMatchObject({ requests: 9, minutes });

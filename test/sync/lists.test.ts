@@ -60,7 +60,7 @@ describe("sync roster", () => {
     expect(brand.mirrored("roster")).toEqual(brand.data.roster.map((one) => one.relationship_id).sort());
   });
 
-  test("if sync combines two reads of the roster, it marks the roster as complete up to the time of the first read", async () => {
+  test("if sync combines two reads of the roster, it marks the roster as complete as of the time of the first read", async () => {
     const brand = makeBrand({ roster: members, variants: { maxPerPage: 20 } });
     const readAt: string[] = [];
     const swap = (first: number, second: number) => {
@@ -232,20 +232,33 @@ describe("a list with undocumented pagination", () => {
   });
 
   test.each([
-    ["one object", { id: "only", rate: 5 }, ["only"]],
-    ["one object without an ID", { rate: 5 }, ["#0"]],
-    ["strings, numbers, null and arrays", ["a", 7, null, ["b"], true], ["#0", "#1", "#2", "#3", "#4"]],
-    ["IDs that are objects or empty", [{ id: { n: 1 } }, { id: "" }], ["", "#0"]],
-  ])("sync stores each value of a list with an undocumented shape: %s", async (_, data, keys) => {
-    const brand = makeBrand();
-    brand.before = ({ path }) =>
-      path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
-    const { code, err } = await brand.run("sync gifts");
-    expect(code, err).toBe(0);
-    expect(brand.mirrored("gifts")).toEqual(keys);
-    const { out } = await brand.run("export gifts --ndjson");
-    expect(new Set(out.trim().split("\n"))).toEqual(new Set([data].flat().map((one) => JSON.stringify(one))));
-  });
+    ["a single object instead of an array", { id: "only", rate: 5 }, ["only"]],
+    ["a single object without an ID instead of an array", { rate: 5 }, ["#0"]],
+    [
+      "an array of strings, numbers, null and arrays",
+      ["a", 7, null, ["b"], true],
+      ["#0", "#1", "#2", "#3", "#4"],
+    ],
+    [
+      "an array of objects whose IDs are objects or empty strings",
+      [{ id: { n: 1 } }, { id: "" }],
+      ["", "#0"],
+    ],
+  ])(
+    "if the response for an undocumented list contains %s, sync stores every value",
+    async (_, data, keys) => {
+      const brand = makeBrand();
+      brand.before = ({ path }) =>
+        path === "/gifts" ? { body: JSON.stringify({ success: true, data }) } : undefined;
+      const { code, err } = await brand.run("sync gifts");
+      expect(code, err).toBe(0);
+      expect(brand.mirrored("gifts")).toEqual(keys);
+      const { out } = await brand.run("export gifts --ndjson");
+      expect(new Set(out.trim().split("\n"))).toEqual(
+        new Set([data].flat().map((one) => JSON.stringify(one))),
+      );
+    },
+  );
 });
 
 describe("implausible removals", () => {
@@ -270,14 +283,14 @@ describe("implausible removals", () => {
   );
 
   test.each([
-    ["removes no hosts", 1, 1, 8],
-    ["removes no hosts", 20, 21, 8],
-    ["removes the absent hosts", 10, 21, 0],
-    ["removes no hosts", 11, 21, 8],
-    ["removes the absent hosts", 15, 20, 0],
+    [1, 1, "removes no hosts", 8],
+    [20, 21, "removes no hosts", 8],
+    [10, 21, "removes the absent hosts", 0],
+    [11, 21, "removes no hosts", 8],
+    [15, 20, "removes the absent hosts", 0],
   ])(
-    "sync %s if the API no longer returns %i of %i hosts, and exits with code %i",
-    async (_, gone, of, code) => {
+    "if the API no longer returns %i of %i hosts, sync %s and exits with code %i",
+    async (gone, of, _, code) => {
       const brand = makeBrand({ roster: members.slice(0, of) });
       await brand.run("sync roster");
       brand.data.roster = brand.data.roster.slice(gone);

@@ -120,7 +120,7 @@ describe("syncs after the first sync", () => {
     },
   );
 
-  test("if the daily totals do not reflect refunds, the audit finds a refund of an old order within a week", async () => {
+  test("if the daily totals do not reflect refunds, the audit needs at most a week to find a refund of an old order", async () => {
     const brand = makeBrand({
       orders: ordersBefore(noon - hour, 3_000, hour),
       variants: { revenue: "gross" },
@@ -246,8 +246,8 @@ describe("an interrupted run", () => {
     expect(stored).toBeGreaterThanOrEqual(300);
     brand.pass(10 * minute);
     const { requests, err } = await brand.run("sync orders");
-    // The remaining orders take six requests, newer orders take one, and the day that each run read only partially takes
-    // at most two.
+    // The remaining orders take six requests, newer orders take one, and the day that the first run read only in part
+    // takes at most two.
     expect(requests.filter(readsOrders).length).toBeLessThanOrEqual(9);
     expect(err).toContain("resuming an interrupted sync");
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);

@@ -13,7 +13,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const first = Number.NEGATIVE_INFINITY;
 const now = 1_000 * day - 1;
-/** Ranges start and end on days, numbered from 0 to 1000. */
+/** Returns the range from the start of day `from` to the end of day `to - 1`. The days are numbered from 0. */
 const days = (from: number, to: number) => ({ from: from === first ? first : from * day, to: to * day - 1 });
 const read = (from: number, to: number, runId = 1) => ({ ...days(from, to), requestedAt: now - day, runId });
 const before = (given: Partial<PlanState>): PlanState => ({
@@ -60,7 +60,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "if earlier runs left unread dates between read dates, a run reads them and re-reads the window before them",
+    "if earlier runs left a gap between the dates that they read, a run reads the gap and re-reads the window before it",
     before({ coverage: [read(first, 800), read(850, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000), days(770, 850)],
@@ -95,7 +95,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [days(850, 900)],
   ],
   [
-    "--until limits the dates of a run without other options",
+    "--until limits the dates of a run without other flags",
     before({ coverage: [read(first, 900)], floor: first, finishedUntil: 900 * day - 1 }),
     { until: 950 * day - 1 },
     [days(870, 950)],
@@ -167,7 +167,7 @@ test("a planned sync starts at the oldest date to read, or at the first sync's -
   expect(plan({ ...given, interrupted: given.coverage }, { until: 950 * day }).since).toBe(900 * day);
 });
 
-test("if an earlier run did not find some records, sync plans to re-read their days, or all dates if one of the records has no readable date", async () => {
+test("if an earlier run did not find some records, sync plans to re-read the days of these records, or all dates if one of the records has no readable date", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
   const missingDates = () =>
@@ -179,7 +179,7 @@ test("if an earlier run did not find some records, sync plans to re-read their d
   expect(missingDates()).toEqual(expect.arrayContaining([days(10, 11), allTime]));
 });
 
-test("`subtractWindow` returns -Infinity only if the result would be before the year 0", () => {
+test("subtractWindow returns -Infinity only if the result would be before the year 0", () => {
   expect(subtractWindow(minTimestampMs + 5, 5)).toBe(minTimestampMs);
   expect(subtractWindow(minTimestampMs + 5, 6)).toBe(Number.NEGATIVE_INFINITY);
 });

@@ -42,7 +42,7 @@ const spread = [1, 9, 2, 8, 3].map((number) => orderOn(number));
 
 test.each([
   [
-    "finds a record with an unreadable date by bisecting the date range at the day of its median record",
+    "finds a record with an unreadable date by bisecting the date range at the day of the median record",
     [...spread, faultyOn(6)],
     [[4, 7]],
   ],
@@ -53,7 +53,7 @@ test.each([
   ],
   ["marks only the day of a record with an unreadable date as faulty", [...spread, faultyOn(8)], [[8, 8]]],
   [
-    "marks only one day as faulty if it has ten records with unreadable dates and a valid record",
+    "marks only one day as faulty if that day has ten records with unreadable dates and a valid record",
     [orderOn(3), ...faultyRecords(10)],
     [[3, 3]],
   ],
@@ -91,7 +91,7 @@ test("readByPage does not re-read the halves of a date range if the API counts a
   expect(requestedDays(requests, "lists")).toEqual([[0, 9]]);
 });
 
-test("readByPage marks the entire date range as faulty if the request budget runs out before the day of an unreadable date is found", async () => {
+test("readByPage marks the entire date range as faulty if the request budget runs out before it finds the day of the record with an unreadable date", async () => {
   const { requests, run } = await makeDatedRun([...spread, faultyOn(6)]);
   await readByPage(run, days(0, 9), new Budget(run.api, 2));
   expect(faultyDays(run)).toEqual([[0, 9]]);
@@ -151,9 +151,9 @@ test.each([
 
 test.each([
   ["a single day", days(3)],
-  ["less than a day", { from: dayAt(3) + hour, to: dayAt(3) + 2 * hour }],
+  ["part of a day", { from: dayAt(3) + hour, to: dayAt(3) + 2 * hour }],
   ["all dates before 2006", { from: Number.NEGATIVE_INFINITY, to: Date.UTC(1990, 0, 1) - 1 }],
-])("readByPage reads %s without counting its records", async (_, range) => {
+])("readByPage reads %s without requesting a record count", async (_, range) => {
   const { requests, run } = await makeDatedRun([]);
   await readByPage(run, range);
   expect(requests).toHaveLength(1);
@@ -172,7 +172,7 @@ const mirrored = Array.from({ length: 300 }, (_, n) =>
 
 test.each([
   ["all days if the request budget suffices", 3, days(0, 9), days(0, 9)],
-  ["the newest days whose mirrored records fit in the request budget", 1, days(0, 9), days(8, 9)],
+  ["the newest days whose mirrored records can be read within the request budget", 1, days(0, 9), days(8, 9)],
   ["the newest days of a range that ends before the newest mirrored records", 1, days(0, 7), days(6, 7)],
   ["the newest day with mirrored records even if the request budget is 0", 0, days(0, 9), days(9)],
   [

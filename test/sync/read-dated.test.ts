@@ -18,7 +18,7 @@ test.each([
   ],
   ["counts", withoutTotals, { what: "verification: counts", requests: 4, open: true }],
 ])(
-  "the plan of the first sync contains the requests for all dates, and for a verification with %s",
+  "the first sync's plan contains the requests for all dates and for a verification with %s",
   async (_, resource, verification) => {
     const { run } = await makeDatedRun(listed);
     expect(await estimateDated({ ...run, resource })).toEqual([

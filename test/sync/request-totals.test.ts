@@ -44,40 +44,45 @@ const totals = (count: number, ...amounts: number[]) => ({ count, amounts });
 test.each([
   [
     "the totals of a day are equal in two responses",
-    "an equal count and equal amounts",
+    "the counts equal and the amounts equal",
     totals(1, 5, 0),
     totals(1, 5, 0),
   ],
-  ["one amount of a day differs", "an equal count and different amounts", totals(1, 5, 0), totals(1, 5, 3)],
-  ["the count of a day differs", "a different count and equal amounts", totals(1, 5), totals(2, 5)],
+  [
+    "one amount of a day differs",
+    "the counts equal and the amounts different",
+    totals(1, 5, 0),
+    totals(1, 5, 3),
+  ],
+  ["the count of a day differs", "the counts different and the amounts equal", totals(1, 5), totals(2, 5)],
   [
     "only one response has totals for a day, with amounts of zero",
-    "a different count and equal amounts",
+    "the counts different and the amounts equal",
     undefined,
     totals(1, 0),
   ],
   [
     "only one response has totals for a day, with a count of zero",
-    "an equal count and different amounts",
+    "the counts equal and the amounts different",
     undefined,
     totals(0, 5),
   ],
-  ["neither response has totals for a day", "an equal count and equal amounts", undefined, undefined],
+  ["neither response has totals for a day", "the counts equal and the amounts equal", undefined, undefined],
   [
     "only one response has a second amount for a day",
-    "an equal count and different amounts",
+    "the counts equal and the amounts different",
     totals(1, 5),
     totals(1, 5, 3),
   ],
   [
     "only one response has a second amount for a day and this amount is zero",
-    "an equal count and equal amounts",
+    "the counts equal and the amounts equal",
     totals(1, 5),
     totals(1, 5, 0),
   ],
-])("if %s, sync considers the day to have %s", (_, expected, a, b) => {
+])("if %s, sync considers %s", (_, expected, a, b) => {
   const compare = (x: typeof a, y: typeof b) =>
-    `${hasSameCount(x, y) ? "an equal" : "a different"} count and ${hasSameAmounts(x, y) ? "equal" : "different"} amounts`;
+    `the counts ${hasSameCount(x, y) ? "equal" : "different"} and the amounts ${hasSameAmounts(x, y) ? "equal" : "different"}`;
   expect([compare(a, b), compare(b, a)]).toEqual([expected, expected]);
 });
 
@@ -93,7 +98,7 @@ test.each([
     "The API's response to /analytics/clicks has a day without `orders`.",
   ],
   ["is an error that concerns only this request", new NotFound("no such path"), "no such path"],
-])("requestDailyTotals returns the error if the response %s", async (_, data, error) => {
+])("requestDailyTotals returns an error if the response %s", async (_, data, error) => {
   expect(await request(data)).toEqual({ totals: null, error });
 });
 

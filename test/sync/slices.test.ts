@@ -71,7 +71,7 @@ test("if the API returns a new record for a date range that does not include the
   expect([logged, run.state.missing.load()]).toMatchObject([[], [{ date: date - day }]]);
 });
 
-test("if the API returns a mirrored record with an older date, storeSlice keeps the stored copy, and marks the record as faulty if the older date is unexpected", async () => {
+test("if the API returns a mirrored record with an older date, storeSlice keeps the stored copy, and marks the record as faulty if the older date is outside the requested range", async () => {
   const before = [order, listedAt("b", date + 2 * day), listedAt("c", date + 2 * day)];
   const mirror = await makeMirror();
   const { run: first } = await makeDatedRun(before, { mirror });
@@ -82,7 +82,7 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
   expect(run.state.loadFaultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports a date range as never settled if the range's list changed during every read, unless the list contains duplicate IDs", async () => {
+test("storeSlice reports that the list for a date range never settled if the list changed during every read, unless it contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect([...settled.unsettledSlices]).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
@@ -95,11 +95,11 @@ test("storeSlice reports a date range as never settled if the range's list chang
   ]);
 });
 
-test("storeSlice no longer reports a date range as never settled once a later read in the same run returns a complete list", async () => {
+test("storeSlice stops reporting that the list for a date range never settled once a later read in the same run returns a complete list", async () => {
   const { run } = await makeDatedRun([order]);
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, isComplete: false } });
-  // A different date range that starts and ends in the same minutes.
+  // This date range is different, even though it starts and ends in the same minutes.
   storeSlice(run, { ...reading, slice: { from: slice.from + 1_000, to: slice.to - 1_000 } });
   expect(run.unsettledSlices.size).toBe(1);
   storeSlice(run, reading);
