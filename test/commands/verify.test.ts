@@ -62,7 +62,7 @@ test("verify explains in a single line which changes it cannot detect, even if i
     "`verify` cannot detect a change to orders or content that affects none of these numbers, or a change to the details of opportunities or surveys",
   ]);
   expect((await brand.run("verify orders")).out).toMatch(
-    /detect a change to orders that affects none of these numbers: /,
+    /detect a change to orders that affects none of these numbers; /,
   );
   expect((await brand.run("verify roster")).out).not.toContain("cannot detect");
 });
