@@ -83,7 +83,7 @@ test.each<[string, (number | Error)[], ExitCode, string[], string]>([
   ["a start ping that fails once is retried without a warning", [500], 0, [started, started, succeeded], ""],
   ["a ping is successful if the response is 204", [204], 0, [started, succeeded], ""],
   [
-    "a ping that fails twice prints a warning, and does not change the exit code",
+    "a ping that fails twice causes a warning, and does not change the exit code",
     [200, 300, 404],
     0,
     [started, succeeded, succeeded],

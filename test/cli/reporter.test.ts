@@ -168,13 +168,13 @@ test.each<[string, string, LineState]>([
   ["without space for the word `requests`", "5 done, 5 left", { done: 5, total: 10, columns: 30 }],
   ["with space for only one number", "5 left", { done: 5, total: 10, columns: 20 }],
   [
-    "with space for only one number, after all requests,",
+    "after all requests, with space for only one number",
     "5 requests done",
     { done: 5, total: 5, columns: 24 },
   ],
   ["during a wait", "waiting 42s: limit", { done: 5, total: 5, columns: 35, wait: "limit" }],
   ["on a terminal that reports no width", `5 requests done  ${bar(20)}`, { done: 5, total: 5, columns: 0 }],
-])("the progress line %s is: orders  %s", async (_, expected, state) => {
+])("%s, the progress line is: orders  %s", async (_, expected, state) => {
   const { done, total, perMinute = 60, columns = 100, wait } = state;
   const seen = reporterFor({}, { ...terminal, columns });
   seen.reporter.setRateLimit(perMinute || null);

@@ -97,7 +97,7 @@ test("sync --db prints a notice when it creates a new mirror file", async () => 
   expect([rejected.code, rejected.err]).toEqual([4, expect.not.stringContaining("new mirror")]);
 });
 
-test("if the lock file is a folder, sync reports its path, and status still works", async () => {
+test("if a folder exists at the lock file's path, sync reports the path, and status still works", async () => {
   const brand = await syncedBrand();
   rmSync(`${brand.db}-lock`, { force: true });
   mkdirSync(`${brand.db}-lock`);

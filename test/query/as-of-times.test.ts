@@ -8,7 +8,7 @@ import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const at = (day: number, milliseconds = 0) => new Date(Date.UTC(2026, 10, day) + milliseconds).toISOString();
 
-/** Runs SQL on the data as of the given time. Returns the rows and the limits of the reconstructed data. */
+/** Runs SQL on the data as of the given time. Returns the rows, and describes the data that cannot be reconstructed. */
 async function readAsOf({ path }: Mirror, names: readonly string[], time: string, sql: string) {
   return await withMirror(openMirrorForReading(path), (mirror) =>
     withReadTransaction(mirror, async () => {

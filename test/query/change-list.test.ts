@@ -58,26 +58,26 @@ test.each([
 );
 
 test.each([
-  ["an order with its order number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
-  ["an order without an order number with null", "orders", { id: "x", order_number: null, title: "t" }, null],
-  ["a survey with its title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
+  ["an order is its order number", "orders", { id: "x", order_number: "#7", title: "t" }, "#7"],
+  ["an order without an order number is null", "orders", { id: "x", order_number: null, title: "t" }, null],
+  ["a survey is its title", "surveys", { id: "x", title: "t", code: "c", name: "n" }, "t"],
   [
-    "a file with its file name",
+    "a file is its file name",
     "content",
     { id: "x", source: "upload", filename: "f", host: { username: "u" } },
     "f",
   ],
   [
-    "a roster record with the host's handle",
+    "a roster record is the host's handle",
     "roster",
     { relationship_id: "x", host: { id: "h", username: "u", name: "n" }, code: "c" },
     "u",
   ],
-  ["a discount code with the code itself", "codes", { id: "x", code: 7, name: "n" }, "7"],
-  ["a gift with its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
-  ["a gift without a name with the host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
-  ["a gift without a name, title, code or host with null", "gifts", { id: "x" }, null],
-] as const)("the list of changes labels %s", async (_, resource, record, label) => {
+  ["a discount code is the code itself", "codes", { id: "x", code: 7, name: "n" }, "7"],
+  ["a gift is its name", "gifts", { id: "x", name: "n", host: { name: "h" } }, "n"],
+  ["a gift without a name is the host's name", "gifts", { id: "x", host: { name: "h" } }, "h"],
+  ["a gift without a name, title, code or host is null", "gifts", { id: "x" }, null],
+] as const)("in the list of changes, the label of %s", async (_, resource, record, label) => {
   const mirror = await makeMirror();
   writeRead(mirror, resource, [record], { at: at(1), whole: true });
   writeRead(mirror, resource, [{ ...record, size: 1, status: "s", media_type: "m", currency: "USD" }], {
