@@ -25,7 +25,7 @@ async function serveProxy(status = 502) {
   return { received, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
 }
 
-it("http requests are sent without the configured proxy, because it could read the API key", async () => {
+it("http requests are sent without the configured proxy, because the proxy could read the API key", async () => {
   const proxy = await serveProxy();
   const server = await serve((_request, response) => sendJson(response, "{}"));
   for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]) {

@@ -152,7 +152,7 @@ test("the content_by_host view compares times in UTC to determine a host's newes
   mirror.db.close();
 });
 
-test("Singer and XLSX exports never contain a nonexistent timestamp", async () => {
+test("Singer and XLSX exports never contain an impossible date as a timestamp", async () => {
   const mirror = await mirrorOf(["2026-02-30T12:00:00Z", "2026-07-01T00:30:00+02:00"]);
   mirror.db.close();
   const home = makeHome();

@@ -256,7 +256,7 @@ test("verify --delta prints the months that differ from the mirror", async () =>
   expect((await run("verify orders")).out).toContain("differs from the mirror: 2026-09\n");
 });
 
-test("tables --delta describes the mirror's state at the time when each table's newest version was written", async () => {
+test("tables --delta prints the mirror's state as of each Delta table's newest version", async () => {
   const { run } = await makeDeltaFolder();
   expect(await run("tables")).toMatchObject({ code: 3, err: expect.stringContaining("is missing") });
   await run("export orders");

@@ -296,7 +296,7 @@ test("--as-of exports an earlier state of the records in every format", async ()
   ).toHaveLength(3);
 });
 
-test("export --as-of TIME rejects a table without data at TIME, but only warns about such a table in a view", async () => {
+test("export --as-of TIME rejects a table without data at TIME, but only prints a warning if a view uses such a table", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   writeRead(mirror, "roster", [{ relationship_id: "r1", host: { id: "h1" } }], {

@@ -98,7 +98,7 @@ const at = (n: number) => `2026-11-${String(n).padStart(2, "0")}T00:00:00.000Z`;
 const items = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ title: `item ${n} of ${count}`, price: n + 0.5, quantity: 1 }));
 
-test("a Singer target contains the same rows as the mirror after each change in a long series", async () => {
+test("a Singer target contains the same rows as the mirror after each of many changes", async () => {
   const mirror = await makeMirror();
   const home = makeHome();
   const state = join(home, "state.json");

@@ -190,7 +190,7 @@ test("an XLSX export preserves the types of numbers, days, times and numeric-loo
   );
 });
 
-test("an XLSX sheet shows amounts from views and queries, but not rates or counts, with two decimals", async () => {
+test("an XLSX sheet shows amounts from views and queries with two decimals, but not rates or counts", async () => {
   const { db } = await workbookOf();
   const path = join(makeHome(), "amounts.xlsx");
   const stylesOf = (row: number) => {

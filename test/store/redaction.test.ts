@@ -309,7 +309,7 @@ test("redacted data stays in the mirror file until the file is rewritten, which 
   closeMirror(mirror);
 });
 
-test("a full disk postpones the removal of redacted data from the mirror file to a later run, but any other error is thrown", async () => {
+test("if the disk is full, redacted data is not removed from the mirror file until a later run, but any other error is thrown", async () => {
   const mirror = await makeMirror();
   mirror.transaction(() => saveInfo(mirror, "to_scrub", "1"));
   const failWith = (code: string) => {

@@ -82,7 +82,7 @@ test("sync looks up at most ten moved orders per response, and updates the other
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);
-  // The run is stopped before it compares counts, because differing counts would make it re-read the newer dates.
+  // The run is stopped before it compares counts, because a count mismatch would make it re-read the newer dates.
   const { requests } = await brand.stopped(partialSync, counts);
   expect(moved.filter((id) => requests.some(readsSecondOf(id)))).toEqual(moved.slice(0, 10));
   expect(moved.map((id) => mirroredDate(brand, id))).toEqual([
@@ -117,7 +117,7 @@ test("if an order's date becomes unreadable, sync replaces the order with an old
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay), orderAt("o3", oldDay - minute)]);
   const stop = new AbortController();
   brand.before = (request) => {
-    // Stop the run before it compares counts, because differing counts would make it re-read both dates.
+    // Stop the run before it compares counts, because a count mismatch would make it re-read both dates.
     if (counts(request)) stop.abort(new Stopped("SIGINT"));
     if (!readsSecondOf("o3")(request)) return undefined;
     const withoutDates = (orders: object[]) => orders.map((order) => ({ ...order, order_date: "soon" }));

@@ -53,7 +53,7 @@ describe("sync roster", () => {
     expect(requestsFor(requests, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
-    // The first read still contained `r0`, so only the next run removes it.
+    // The first read still contained `r0`, so it is not removed until the next run.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
     await runNextDay(brand, "sync roster");

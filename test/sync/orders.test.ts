@@ -293,7 +293,7 @@ describe("an interrupted run", () => {
     expect([brand.lastRun().verified, brand.mirrored().length]).toEqual([1, 1_000]);
   });
 
-  test("before sync removes records that an interrupted run did not find, it re-reads their days", async () => {
+  test("before sync removes records that an interrupted run did not find, it re-reads the days of these records", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(day);

@@ -66,7 +66,7 @@ test("if a response contains a record without an ID, readDated fails but keeps t
   expect(run.mirror.selectValues("SELECT rows_read FROM sync_runs")).toEqual([100]);
 });
 
-test("readDated returns the record counts of the API and the mirror, and the number of counts that differ", async () => {
+test("readDated returns the record counts of the API and the mirror, and the number of count mismatches", async () => {
   const { run } = await makeDatedRun([...listed, listedAt("new", noon - hour)]);
   const result = await readDated({ ...run, resource: withoutTotals });
   expect(result.columns).toEqual({ api_total: 121, mirror_total: 121, differing: 0, covered_from: null });

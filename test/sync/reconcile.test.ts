@@ -39,7 +39,7 @@ test("reconcile sends only four requests for counts if all counts agree", async 
   expect(result).toMatchObject({ hasUnreachable: false, ignoresAmounts: false });
 });
 
-test("reconcile bisects a date range with a differing count until the differing part can be read with two requests", async () => {
+test("reconcile bisects a date range with a count mismatch until the part with the mismatch can be read with two requests", async () => {
   const listed = makeOrders(600);
   const { requests, run } = await makeReadRun(listed, listed.slice(0, -1));
   expect(texts(await reconcile(run, null))).toEqual([]);

@@ -210,7 +210,7 @@ describe("denied access", () => {
     });
   });
 
-  test("status --max-age ignores a resource to which access was never granted, even if an earlier sync named it", async () => {
+  test("status --max-age ignores a resource to which access was never granted, even if an earlier sync command named that resource", async () => {
     const brand = makeBrand(lists());
     brand.setKey({ scopes: scopesBut("roster:read") });
     await brand.run("sync");
