@@ -22,10 +22,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * Whether a failure ends the work on one resource, prevents all further requests (an outage), or ends the entire
- * command.
- */
+/** What a failure ends: the work on one resource, all further requests (an outage), or the entire command. */
 export type FailureScope = "resource" | "outage" | "command";
 
 export interface ErrorOptions {

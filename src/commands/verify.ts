@@ -35,7 +35,7 @@ interface VerifyFlags extends GlobalFlags {
 }
 
 export const about =
-  "Compares orders and content with the API by counts and daily totals, which takes only a few requests for the entire history. " +
+  "Checks orders and content against the API's counts and daily totals, which takes only a few requests for the entire history. " +
   "Reads all other resources in full. Also compares the tables with the records they are built from. Lists the changes that it cannot detect.";
 
 export const examples = {

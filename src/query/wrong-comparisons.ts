@@ -102,8 +102,8 @@ const apiTimestamps = new Set(
 );
 
 /**
- * Finds timestamp columns in the API's format that a statement compares with `datetime()`, whose results have a
- * different format.
+ * Finds comparisons of `datetime()` with timestamps in the API's format, which differs from that of `datetime()`.
+ * @returns the names of the timestamp columns
  */
 function findDatetimeComparisons(tokens: readonly string[]): string[] {
   const columns = tokens.flatMap((token, index) =>
