@@ -59,7 +59,7 @@ const exitMeanings: Record<ExitCode, string> = {
   0: "done",
   1: "a bug in the program",
   2: "usage: an unknown option, resource or value",
-  3: "configuration: no key or base URL, unsafe permissions, a wrong clock, or a mirror that is unreadable or damaged, was created by a newer version, or belongs to a different brand",
+  3: "configuration: no key or base URL, unsafe permissions, an incorrect system clock, or a mirror that is unreadable or damaged, was created by a newer version, or belongs to a different brand",
   4: "401: the key is missing, unknown, expired or revoked",
   5: "403 or 402: the scope, the IP allowlist or the plan does not allow the request",
   6: "the API is still unavailable (network, 429, 5xx) after all retries",

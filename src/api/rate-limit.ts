@@ -155,7 +155,7 @@ export class RateLimiter {
   }
 
   /**
-   * Starts a request's window in the file, and returns the number of requests that count toward the key's limit.
+   * Records the start of a request's window in the file, and returns the number of requests that count toward the key's limit.
    * Ignores write errors, because their worst effect is that the request counts for longer than necessary.
    */
   #startWindow(permit: number): number {

@@ -267,7 +267,7 @@ function checkReplacedMirrors(path: string): Finding {
   };
 }
 
-/** Checks that the mirror contains neither data of forgotten hosts nor omitted fields. @throws Incomplete if it does */
+/** Checks that the mirror contains no data about forgotten hosts and no omitted fields. @throws Incomplete if it does */
 function checkForgotten(mirror: Mirror): Finding {
   const { forgotten } = loadRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {

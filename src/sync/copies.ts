@@ -9,9 +9,9 @@ import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 const maxLookups = 10;
 
 /**
- * Resolves the copies in a response: records that were skipped because the mirror contains a record with the same ID
- * that has a newer date or comes from earlier in the same response. If the API no longer lists the record for the
- * mirrored date, it has moved. Otherwise, the API lists its ID twice.
+ * Decides what each copy in a response means. A copy is a record that was skipped because the mirror already contains a
+ * record with the same ID, either with a newer date or from earlier in the same response. If the API no longer lists the
+ * record for the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function settleCopies(

@@ -124,8 +124,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records added after the counts were compared cause the same difference. In that case, a new comparison finds counts
-  // that differ.
+  // Records that were added after the counts were compared also cause this difference. In that case, comparing the counts
+  // again shows a mismatch.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(

@@ -125,7 +125,7 @@ test("download --where warns about an unquoted date", async () => {
   );
 });
 
-test("download filters and --limit select the newest files that have not been downloaded yet", async () => {
+test("download --limit selects the newest files that match the filters and have not been downloaded yet", async () => {
   const brand = await brandWithFiles({
     new: { media_type: "video" },
     mid: {},

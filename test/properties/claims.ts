@@ -26,9 +26,9 @@ export interface MirrorClaims {
 
 export interface MirrorRecord {
   key: string;
-  /** The JSON from the list, without details. */
+  /** The record's JSON from the list, without its details. */
   json: string;
-  /** The JSON with details. */
+  /** The record's JSON with its details merged in. */
   full: string;
   /** The removal time in milliseconds; null if the record has not been removed. */
   removedAt: number | null;

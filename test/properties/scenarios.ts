@@ -51,7 +51,7 @@ export interface ScenarioOptions {
   undated?: boolean;
 }
 
-/** Generates scenarios with events, runs with random flags, and events and failures during the runs. */
+/** Generates scenarios: events between runs, runs with random flags, and events and failures during those runs. */
 export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenario> {
   const { variants, lags, undated } = options;
   return fc

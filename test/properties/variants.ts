@@ -32,7 +32,7 @@ function variant(
   return { name, listName, options, knownGap };
 }
 
-const cached = "an outdated response with unchanged counts and totals, until the next read";
+const cached = "a single outdated response for a list, while all other counts and totals are up to date";
 const lacking =
   "two consecutive responses with the same alteration, or an altered response for a list that has never been read";
 
@@ -131,7 +131,7 @@ export type Effect =
 
 /**
  * Runs a scenario with an API variant.
- * @throws if a run fails with a bug (exit code 1)
+ * @throws if a run fails because of a bug (exit code 1)
  */
 export async function playVariant(
   { isReadByPage = false, listName }: ApiVariant,

@@ -23,7 +23,7 @@ export interface VersionHistory {
   changes: readonly number[];
   /** Adds a version for each new, changed or removed record. Must be called after every event. */
   observe(now: number, responsesBefore: number): void;
-  /** Returns the versions that the API listed at an instant. */
+  /** Returns the versions that the API listed at a given time. */
   at(instant: number): Version[];
   /** Returns the last version of each removed record. */
   removedRecords(): Fields[];

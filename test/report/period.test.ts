@@ -40,7 +40,7 @@ test("a report on a month is partial until the month's last day has been fully r
   expect(month("2026-11", "2026-12-05T12:00:00Z").is_partial).toBe(false);
 });
 
-test("a report on a month contains no comparison on the first day of the month", () => {
+test("on the first day of a month, that month's report contains no comparison", () => {
   expect(month("2026-12", "2026-12-01T05:00:00Z")).toMatchObject({ through: "2026-12-01", before: null });
 });
 

@@ -60,7 +60,7 @@ test("the first read of a campaign's details is not recorded as a change, but la
   ]);
 });
 
-test("the time span of a change to a nested field starts at the last list with that field, or at the last read of the details if no list has the field", async () => {
+test("the time span of a change to a nested field starts when a list with that field was last read, or when the details were last read if no list has the field", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);
@@ -94,7 +94,7 @@ test("a newer list item overwrites the fields of a campaign's details, and remov
   expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
 });
 
-test("a campaign whose list item is unchanged counts as unchanged, even if its details have more fields", async () => {
+test("a campaign whose list item is unchanged counts as unchanged, even though its stored details contain additional fields", async () => {
   const { mirror, write } = await campaigns();
   write(listed, 1);
   write(detailed, 2, true);

@@ -12,7 +12,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const at = "2026-11-20T01:00:00.000Z";
 
-test("a problem that verify finds, such as unread records, applies only to the run that stored it", async () => {
+test("a problem found by verify, such as unread records, is reported only for the verify run that found it", async () => {
   const mirror = await makeMirror();
   const write = (runId: number | null) =>
     mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", runId));

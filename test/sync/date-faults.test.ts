@@ -62,7 +62,7 @@ test.each([
   expect(parseSortedDates(orders, [at(5), { order_date }], range)).toBeNull();
 });
 
-test("if a date range has no start or no end, the request omits that parameter", () => {
+test("if a date range has no start or no end, the request omits the corresponding parameter", () => {
   expect(rangeQuery(orders.strategy, { ...range, from: Number.NEGATIVE_INFINITY })).toEqual({
     start_date: undefined,
     end_date: "2026-11-30T00:00:00.999999Z",

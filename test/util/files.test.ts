@@ -15,7 +15,7 @@ test.each([
   const path = join(makeHome(), "file");
   writeFileSync(path, bytes);
   expect(readTextFile(path)).toBe("Zoë\r\n");
-  // The stream splits each multi-byte character into several chunks.
+  // The stream splits each multi-byte character across several chunks.
   const chunks = [...bytes].map((byte) => Buffer.of(byte));
   expect(await readStream(Readable.from(chunks), "stdin")).toBe("Zoë\r\n");
 });
