@@ -17,10 +17,10 @@ import { dayMs } from "../util/timestamps.js";
 import { runForProfiles } from "./all-profiles.js";
 import { withReadSession } from "./read-session.js";
 import {
+  refuseUnreadView,
   resolveSyncedTable,
   resolveTableName,
   warnAboutPartialTables,
-  warnAboutUnreadTables,
 } from "./table-selection.js";
 
 type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
@@ -56,9 +56,10 @@ async function exportBrand(
   await withReadSession(flags, deps, async (session) => {
     const { mirror, reporter } = session;
     const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
+    // An export of an empty view would delete the rows of an existing Delta table.
+    for (const { table } of tables) refuseUnreadView(mirror, table.name);
     for (const { log, table } of tables) {
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
-      warnAboutUnreadTables(session, [table.name]);
       warnAboutPartialTables(session, [table.name]);
       const result = await exportDeltaTable(rows, log, deps);
       const cutoffMs = deps.clock.now() - retainMs;

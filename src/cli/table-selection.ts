@@ -90,16 +90,35 @@ export function useDataAsOf(
     );
 }
 
+/**
+ * Checks that at least one of the resources of a view has been read.
+ * @throws ConfigurationError if none has, so that the view is empty
+ */
+export function refuseUnreadView(mirror: Mirror, name: string): void {
+  const resourceName = findUnreadResource(mirror, name);
+  if (resourceName !== null)
+    throw new ConfigurationError(`The mirror has no data for \`${name}\` yet: ${mirror.path}`, {
+      hint: `run \`brandapi sync ${resourceName}\` first`,
+    });
+}
+
 /** Warns about tables and views that are empty because none of their resources has been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
-    const resources = resourcesReadBy(name);
-    const [first] = resources;
-    if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) continue;
-    const sync = `brandapi sync ${syncingResource(first).name}`;
-    const warning = `\`${name}\` is empty because it has never been read; run \`${sync}\``;
-    reporter.warn(warning);
+    const resourceName = findUnreadResource(mirror, name);
+    if (resourceName !== null)
+      reporter.warn(
+        `\`${name}\` is empty because it has never been read; run \`brandapi sync ${resourceName}\``,
+      );
   }
+}
+
+/** Returns the resource to sync if none of the resources in a table or view has been read. Otherwise, returns null. */
+function findUnreadResource(mirror: Mirror, name: string): string | null {
+  const resources = resourcesReadBy(name);
+  const [first] = resources;
+  if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) return null;
+  return syncingResource(first).name;
 }
 
 /** Warns about tables and views that may lack records because the first sync was interrupted. */

@@ -169,8 +169,7 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, { env, std
   if (repaired) {
     const { rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
-    const command = addMirrorFlags(`\`brandapi changes ${resource} --run ${run_id}\``, flags, env);
-    lines.push(`  repaired: ${rows}: ${command}`);
+    lines.push(`  repaired: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
   }
   for (const { first, part, state, why, read_at } of groupParts(parts)) {
     const span = first === part ? first : `${first} to ${part}`;
@@ -179,7 +178,8 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, { env, std
   }
   if (result.future) lines.push(`  not due yet: ${describeFuture(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  return `${lines.map((line) => wrapIndented(line, terminalWidth(stdout), 4)).join("\n")}\n`;
+  const completeLines = lines.map((line) => addMirrorFlags(line, flags, env));
+  return `${completeLines.map((line) => wrapIndented(line, terminalWidth(stdout), 4)).join("\n")}\n`;
 }
 
 function describeBlindSpot(verified: readonly Resource[]): string {

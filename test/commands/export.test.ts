@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeHome } from "../support/home.js";
@@ -191,10 +191,19 @@ test("export warns about a view whose tables have never been synced", async () =
     expect([code, out.split("\n").length]).toEqual([0, 2]);
     expect(err.split(warning)).toHaveLength(2);
   }
-  const delta = await brandapi(["export", "sales_by_month", "--delta", "lake", "--db", mirror.path], {
-    home: makeHome(),
-  });
-  expect(delta).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
+});
+
+test("export --delta refuses a view whose tables have never been synced, because an export would empty the Delta table", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "roster", []);
+  mirror.db.close();
+  const home = makeHome();
+  const { code, err } = await brandapi(
+    ["export", "roster", "sales_by_month", "--delta", "lake", "--db", mirror.path],
+    { home },
+  );
+  expect([code, err]).toEqual([3, expect.stringContaining("run `brandapi sync orders --db")]);
+  expect(existsSync(join(home, "lake"))).toBe(false);
 });
 
 test("export suggests commas if a column name is passed as a second table", async () => {

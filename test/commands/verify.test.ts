@@ -23,6 +23,13 @@ test.each(["verify", "verify orders", "verify --repair", "verify --json"])(
   },
 );
 
+test("verify adds --db to the sync command that it suggests for unread records", async () => {
+  const brand = makeBrand({ orders: ordersBefore(noon, 5, day) });
+  await brand.run("sync orders --since 2d");
+  const { out } = await brand.run(["verify", "orders", "--db", brand.db]);
+  expect(out).toContain(`run \`brandapi sync orders --full --db ${brand.db}\``);
+});
+
 test("verify fails if nothing has been synced yet", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   await createEmptyMirror(brand.db);
