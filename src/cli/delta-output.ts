@@ -30,7 +30,7 @@ const defaultRetainMs = 7 * dayMs;
 const minRetainMs = dayMs / 24;
 
 /**
- * Implements `export TABLE… --delta DIR`, which adds a version to the Delta table of each changed table. With
+ * Implements `export TABLE… --delta FOLDER`, which adds a version to the Delta table of each changed table. With
  * `--all-profiles`, exports all brands sequentially to Delta tables that are partitioned by brand.
  */
 export async function exportDeltaTables(
@@ -81,7 +81,7 @@ interface DeltaVerification {
 }
 
 /**
- * Implements `verify --delta DIR`, which prints the months that differ. With `--full`, also compares all rows.
+ * Implements `verify --delta FOLDER`, which prints the months that differ. With `--full`, also compares all rows.
  * @throws Incomplete if there are differences
  */
 export async function verifyDeltaTables(
@@ -144,7 +144,7 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
 }
 
 /**
- * Implements `tables --delta DIR`. For each table and brand, prints the newest version and the mirror's state when that
+ * Implements `tables --delta FOLDER`. For each table and brand, prints the newest version and the mirror's state when that
  * version was exported.
  */
 export async function printDeltaTables(
@@ -213,5 +213,9 @@ function checkExists({ folder, version }: DeltaLog): void {
 }
 
 function createMissingTableError(folder: string) {
-  return createDeltaTableError(folder, "is missing", "create one with `brandapi export orders --delta DIR`");
+  return createDeltaTableError(
+    folder,
+    "is missing",
+    "create one with `brandapi export orders --delta FOLDER`",
+  );
 }

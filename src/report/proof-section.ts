@@ -88,7 +88,7 @@ export function describeProof({ error, unread_found_at, verified }: Proof): stri
   const unread =
     unread_found_at === null
       ? ""
-      : ` In the \`verify\` run of ${formatTime(unread_found_at)}, the API also had orders with dates that have not been read yet.`;
+      : ` In the \`verify\` run of ${formatTime(unread_found_at)}, the API also had orders on dates that have not been read yet.`;
   return `Orders${since} through ${format(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
 }
 

@@ -16,7 +16,9 @@ export function closestName(typed: string, names: Iterable<string>): string | un
 /** Returns a hint that suggests the names, or undefined if there are none. */
 export function didYouMean(...names: readonly (string | undefined)[]): string | undefined {
   const quoted = names.flatMap((name) => (name === undefined ? [] : `\`${name}\``));
-  return quoted.length > 0 ? `did you mean ${quoted.join(" or ")}?` : undefined;
+  if (quoted.length === 0) return undefined;
+  const list = quoted.length > 1 ? `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}` : quoted[0];
+  return `did you mean ${list}?`;
 }
 
 /**

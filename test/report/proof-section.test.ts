@@ -41,7 +41,7 @@ test.each<[string, string, Partial<Proof>, string]>([
     "orders whose counts matched the API before `verify` found unread orders",
     "proven, and mentions the unread orders",
     { unread_found_at: "2026-11-24T10:00:00.000Z" },
-    "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In the `verify` run of 24 Nov 2026, 10:00 UTC, the API also had orders with dates that have not been read yet.",
+    "Orders through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC. In the `verify` run of 24 Nov 2026, 10:00 UTC, the API also had orders on dates that have not been read yet.",
   ],
   [
     "orders whose last sync was stopped",
