@@ -14,7 +14,7 @@ const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"
  * variables.
  */
 export function addMirrorFlags(text: string, { profile, db }: MirrorFlags, env: Env): string {
-  return text.replace(/`(?:[^`]*\| )?brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
+  return text.replace(/`(?:[^`]*(?:\||&&) )?brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {
     if (independentCommands.includes(name) || command.includes("--help")) return command;
     let completed = command;
     const selected = name === "login" ? profile || env.BRANDAPI_PROFILE : profile;

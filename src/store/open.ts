@@ -118,6 +118,7 @@ export async function openMirrorForReading(path: string, options: MigrationOptio
     throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
+  await checkNoRun(mirror);
   const migrated = await openMirror(path, { ...options, isLocked: false });
   migrated.db.close();
   return await connect(path, { readonly: true });
@@ -193,7 +194,7 @@ async function migrateMirror(
     checkIsMirror(mirror);
     // A run locks the mirror before opening it. A run that starts after this check waits for this transaction and then
     // finds the migrated mirror.
-    if (!isLocked) await checkNoRun(mirror);
+    if (!isLocked && !isUpToDate(mirror)) await checkNoRun(mirror);
     const isOlder = schemaVersion(mirror) === "older";
     const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
     const brokenBefore = isOlder ? findBrokenViews(mirror) : null;

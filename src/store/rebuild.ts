@@ -115,7 +115,11 @@ const rowRules = 6;
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
-    const sources = shape.columns.map(({ source, path }) => [source, ...path]);
+    // The hashes in existing mirrors contain `context`.
+    const sources = shape.columns.map(({ source, path }) => [
+      source === "parameter" ? "context" : source,
+      ...path,
+    ]);
     const tables = recordStates.map((state) => createTableSql(shape, shape.columns, state));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });

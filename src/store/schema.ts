@@ -5,7 +5,7 @@ import type { Mirror } from "./database.js";
 /** The system tables that users can query, with their descriptions. The other system tables are internal. */
 export const systemTables = {
   records:
-    "every record, exactly as the API sent it; the tables with the API's data are derived from these records",
+    "every record as the API sent it, without omitted fields; the tables with the API's data are derived from these records",
   record_versions: "earlier versions of records, for `--as-of`",
   host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",

@@ -45,7 +45,7 @@ export interface RecordLookup {
 /** A record that the API did not return for its date. */
 export interface MissingId {
   id: number;
-  /** The time (ISO 8601) of the previous read of the record's date. Null for undated and new records. */
+  /** The time (ISO 8601) of the previous read of the record's date or list. Null for new and undated faulty records. */
   lastReadAt: string | null;
 }
 
