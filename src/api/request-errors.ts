@@ -302,5 +302,5 @@ export function createRetryAfterError(ms: number, now: number): ApiUnavailable {
 function retryAfterHint(ms: number, now: number): string {
   if (ms > dayMs) return "try again later";
   const minutes = Math.max(30, Math.ceil(ms / 60_000) + 1);
-  return `try again after ${formatMinute(now + ms)} UTC, or sooner with \`--max-wait ${minutes}m\``;
+  return `try again after ${formatMinute(now + ms)} UTC, or let brandapi wait with \`--max-wait ${minutes}m\``;
 }

@@ -9,7 +9,8 @@ import { exportDeltaTable } from "../export/delta/export-table.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
 import { type BrandState, createDeltaTableError } from "../export/delta/log-files.js";
 import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
-import { tableNames } from "../query/readable-tables.js";
+import { type ReadableTable, tableNames } from "../query/readable-tables.js";
+import type { Mirror } from "../store/database.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -55,9 +56,7 @@ async function exportBrand(
   const logs = await readLogs(names, flags, deps);
   await withReadSession(flags, deps, async (session) => {
     const { mirror, reporter } = session;
-    const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
-    // An export of an empty view would delete the rows of an existing Delta table.
-    for (const { table } of tables) refuseUnreadView(mirror, table.name);
+    const tables = resolveReadTables(mirror, logs);
     for (const { log, table } of tables) {
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
       warnAboutPartialTables(session, [table.name]);
@@ -93,7 +92,7 @@ export async function verifyDeltaTables(
   const logs = await readLogs(names, flags, deps);
   const differingTables: DeltaVerification[] = [];
   await withReadSession(flags, deps, async ({ mirror }) => {
-    const tables = logs.map((log) => ({ log, table: resolveSyncedTable(mirror, log.table) }));
+    const tables = resolveReadTables(mirror, logs);
     for (const { log, table } of tables) {
       checkExists(log);
       const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log) });
@@ -210,6 +209,21 @@ async function readLogs(
 
 function checkExists({ folder, version }: DeltaLog): void {
   if (version < 0) throw createMissingTableError(folder);
+}
+
+/**
+ * Resolves the tables and views of Delta tables.
+ * @throws ConfigurationError if one has never been read, because exporting it would empty the Delta table
+ */
+function resolveReadTables(
+  mirror: Mirror,
+  logs: readonly DeltaLog[],
+): { log: DeltaLog; table: ReadableTable }[] {
+  return logs.map((log) => {
+    const table = resolveSyncedTable(mirror, log.table);
+    refuseUnreadView(mirror, table.name);
+    return { log, table };
+  });
 }
 
 function createMissingTableError(folder: string) {

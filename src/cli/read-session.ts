@@ -11,8 +11,6 @@ import { TerminalReporter } from "./progress.js";
 /** The open mirror and the output settings of a read-only command. */
 export interface ReadSession {
   deps: Deps;
-  /** The flags from the command line. */
-  flags: GlobalFlags;
   mirror: Mirror;
   reporter: TerminalReporter;
   style: Style;
@@ -38,7 +36,7 @@ export async function withReadSession<T>(
   try {
     if (!pathExists(dbPath)) throw createMissingMirrorError(settings, deps);
     return await withMirror(openMirrorForReading(dbPath, { reporter }), (mirror) =>
-      withReadTransaction(mirror, () => work({ deps, flags, mirror, reporter, style, width })),
+      withReadTransaction(mirror, () => work({ deps, mirror, reporter, style, width })),
     );
   } catch (error) {
     throw await explainMirrorError(error, dbPath);

@@ -56,8 +56,8 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
   const key = `${slice.from} ${slice.to}`;
-  if (isComplete) run.unsettledSlices.delete(key);
-  else if (list.repeated.length === 0)
+  run.unsettledSlices.delete(key);
+  if (!isComplete && list.repeated.length === 0)
     run.unsettledSlices.set(key, `${describeRange(slice)} ${describeIncompleteList(list)}`);
   return mirror.transaction(() => {
     const writtenValid = writeList(run, valid, false);

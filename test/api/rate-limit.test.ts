@@ -248,7 +248,9 @@ it("--max-wait limits delays requested by the API, but not waits for the configu
   await expect(limiter.acquire(never, 8_000)).rejects.toMatchObject({
     exitCode: 6,
     message: expect.stringMatching(/2m.*longer than the remaining `--max-wait`/),
-    hint: expect.stringMatching(/^try again after 2026-10-20 12:\d\d UTC, or sooner with `--max-wait 30m`$/),
+    hint: expect.stringMatching(
+      /^try again after 2026-10-20 12:\d\d UTC, or let brandapi wait with `--max-wait 30m`$/,
+    ),
   });
 });
 

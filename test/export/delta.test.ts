@@ -326,7 +326,7 @@ test("verify --delta --full detects a damaged page, and suggests a command that 
   const damaged = await run("verify --full");
   expect(damaged).toMatchObject({
     code: 8,
-    err: expect.stringContaining(`\`rm ${path} && brandapi export orders --delta ${folder}\``),
+    err: expect.stringContaining(`\`rm ${path} && brandapi export orders --delta ${folder} --db `),
   });
   expect(damaged.out).toMatch(
     /^orders: version 0 differs from the mirror: 2026-10, 2 rows compared\n {2}damaged: \S+month=2026-10\S+: .+\n$/,
