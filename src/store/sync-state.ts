@@ -2,7 +2,6 @@ import {
   allTime,
   clipRanges,
   clipToCompleteDays,
-  containsInstant,
   mergeRanges,
   startOfDay,
   type TimeRange,
@@ -71,10 +70,6 @@ export class SyncState {
   loadRemovableRecords(): MissingRecord[] {
     const faultyIds = this.loadFaultyIds();
     return this.missing.load().filter(({ id }) => !faultyIds.has(id));
-  }
-
-  isCovered(date: number): boolean {
-    return this.loadCoverage().some((range) => containsInstant(range, date));
   }
 
   /**

@@ -14,7 +14,7 @@ const maxLookups = 10;
  * record for the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
-export async function settleCopies(
+export async function resolveCopies(
   run: DatedRun,
   copies: readonly SkippedCopy[],
   requestedAt: number,
@@ -26,7 +26,7 @@ export async function settleCopies(
       lookups += 1;
       await lookUp(run, dates.newer);
     }
-    run.mirror.transaction(() => settleCopy(run, copy, requestedAt, dates));
+    run.mirror.transaction(() => resolveCopy(run, copy, requestedAt, dates));
   }
 }
 
@@ -54,7 +54,7 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
  *
  * Without two readable dates, the copy is accepted.
  */
-function settleCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
+function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
   if (!dates) acceptCopy(run, copy, requestedAt);
   else if (!isReadByRun(run, dates.newer)) postponeCopy(run, copy, dates.newer);
   // Reading a date marks records as missing if the API did not return them for that date.
@@ -89,8 +89,9 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 
 /** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
-  if (!state.isCovered(newerDate)) return;
-  state.missing.add([{ id, lastReadAt: findLastReadAt(state.loadCoverage(), newerDate) }]);
+  const coverage = state.loadCoverage();
+  if (!coverage.some((range) => containsInstant(range, newerDate))) return;
+  state.missing.add([{ id, lastReadAt: findLastReadAt(coverage, newerDate) }]);
 }
 
 function secondRange(date: number): TimeRange {

@@ -2,7 +2,7 @@ import { maxPerPage } from "../api/pagination.js";
 import { findNthDate, recordDate } from "../store/records.js";
 import { startOfDay, type TimeRange } from "../util/time-ranges.js";
 import { dayMs } from "../util/timestamps.js";
-import { settleCopies } from "./copies.js";
+import { resolveCopies } from "./copies.js";
 import { compareCount } from "./counts.js";
 import { Budget, type DatedRun } from "./session.js";
 import { readSlice, type SliceReading, storeSlice } from "./slices.js";
@@ -106,7 +106,7 @@ async function readAndStore(run: DatedRun, slice: TimeRange, budget: Budget): Pr
       return;
     }
   }
-  await settleCopies(run, storeSlice(run, reading), list.requestedAt);
+  await resolveCopies(run, storeSlice(run, reading), list.requestedAt);
 }
 
 /** Returns the start of a day that splits the slice near its median valid record, or null if there is no such day. */

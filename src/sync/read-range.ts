@@ -6,7 +6,7 @@ import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
 import { batchArrivals } from "./batch-arrivals.js";
-import { settleCopies } from "./copies.js";
+import { resolveCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./session.js";
@@ -36,6 +36,8 @@ interface CompletePage {
 interface RangeByPage {
   kind: "byPage";
   range: TimeRange;
+  /** The number of records in this range that were already counted when earlier pages were stored. */
+  repeatedCount: number;
 }
 
 type NewestPage = CompletePage | RangeByPage;
@@ -58,8 +60,14 @@ export async function readRange(
   const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
   for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
-    for (const page of batch)
-      reached = page.kind === "complete" ? page.range.from : await readByPage(run, page.range, budget);
+    for (const page of batch) {
+      if (page.kind === "complete") {
+        reached = page.range.from;
+        continue;
+      }
+      reached = await readByPage(run, page.range, budget);
+      run.mirror.transaction(() => run.progress.addRows(-page.repeatedCount));
+    }
   }
   return reached;
 }
@@ -97,7 +105,8 @@ async function* requestPages(
     // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
     // records. If so, everything from the start of that page is read by page number.
     if (previous && !(await confirmComplete(run, previous, count))) {
-      yield { kind: "byPage", range: { from, to: previous.range.to } };
+      const repeatedCount = previous.inRange.length + previous.boundary.length;
+      yield { kind: "byPage", range: { from, to: previous.range.to }, repeatedCount };
       return;
     }
     if (page.kind === "complete")
@@ -129,12 +138,12 @@ async function requestNewest(
   const { per_page, total_items: count } = pagination;
   checkIds(resource, items);
   const seconds = parseSortedDates(resource, items, range);
-  if (!seconds) return { count, page: { kind: "byPage", range } };
+  if (!seconds) return { count, page: { kind: "byPage", range, repeatedCount } };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < count;
   const from = oldest === undefined || !hasMore ? range.from : possibleDates(oldest).to + 1;
   if (oldest !== undefined && from > range.to)
-    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to } } };
+    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to }, repeatedCount } };
   const end = seconds.filter((second) => second >= from).length;
   const page: CompletePage = {
     kind: "complete",
@@ -174,7 +183,7 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
   const complete = pages.filter((page) => page.kind === "complete");
   const copies = run.mirror.transaction(() => complete.map((page) => storePage(run, page)));
   for (const [index, { requestedAt }] of complete.entries())
-    await settleCopies(run, copies[index] ?? [], requestedAt);
+    await resolveCopies(run, copies[index] ?? [], requestedAt);
 }
 
 /**

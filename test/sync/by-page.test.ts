@@ -51,6 +51,15 @@ describe("orders that are not sorted newest first", () => {
     },
   );
 
+  test("if only the count reveals that a page was unsorted, sync counts the orders from that page once, although it re-reads them", async () => {
+    const isLate = (n: number) => n < 100 && n % 5 === 3;
+    const late = orders.filter((_, n) => isLate(n));
+    const others = orders.filter((_, n) => !isLate(n));
+    const brand = makeBrand({ orders: [...others, ...late], variants: { order: "attribution" } });
+    expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
+    expect(brand.lastRun()).toMatchObject({ rows_read: 250, rows_new: 250 });
+  });
+
   test("sync reads unsorted orders in date ranges of at most 2,000 orders", async () => {
     const many = ordersBefore(noon - hour, 5_000, 2 * hour);
     const brand = makeBrand({ orders: [...many].reverse(), variants: { order: "attribution" } });
