@@ -60,7 +60,8 @@ function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   }, []);
 }
 
-function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
+/** Removes a range from other ranges. What remains of a range keeps its other properties. */
+export function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
 

@@ -59,7 +59,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   // Drift is detected now, because reading a day replaces its stored totals.
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
-  const run: DatedRun = { ...syncRun, apiTotals, unsettledSlices: new Map() };
+  const run: DatedRun = { ...syncRun, apiTotals, unsettledSlices: [] };
   await readRanges(run, ranges);
   for (const slice of faultySlices) await readByPage(run, slice);
   await audit(run);

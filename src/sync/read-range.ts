@@ -1,6 +1,6 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Resource } from "../resources/resource.js";
-import { possibleDates } from "../store/coverage.js";
+import { possibleDates, withoutRange } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
@@ -202,5 +202,6 @@ function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
   const recordDates = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const changed = changeCount > 0 ? recordDates : null;
   state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
+  run.unsettledSlices = withoutRange(run.unsettledSlices, range);
   return copies;
 }

@@ -43,7 +43,8 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
   const compared = await readDifferences(run, ignoresAmounts);
   const newlyIgnored = [...state.loadIgnoredFilters()].filter((name) => !ignoredBefore.has(name));
-  const reasons = [...run.unsettledSlices.values(), ...newlyIgnored.map(describeIgnoredFilter)];
+  const unsettled = new Set(run.unsettledSlices.map(({ text }) => text));
+  const reasons = [...unsettled, ...newlyIgnored.map(describeIgnoredFilter)];
   const agrees = compared.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } = agrees
     ? await findUnreachable(run, compared)

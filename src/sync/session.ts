@@ -10,7 +10,7 @@ import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter, Task } from "../util/reporter.js";
-import { startOfSecond } from "../util/time-ranges.js";
+import { startOfSecond, type TimeRange } from "../util/time-ranges.js";
 import { dayMs, formatInstant } from "../util/timestamps.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
@@ -124,8 +124,14 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** Descriptions of the slices whose lists have not settled (A9), keyed by the slice's start and end. */
-  unsettledSlices: Map<string, string>;
+  /** The dates whose lists have not settled (A9). The last read of a date decides. */
+  unsettledSlices: UnsettledSlice[];
+}
+
+/** A slice whose list has not settled, or the part of it that has not been re-read since. */
+interface UnsettledSlice extends TimeRange {
+  /** The description of the entire slice. */
+  text: string;
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */

@@ -1,3 +1,4 @@
+import { withoutRange } from "../store/coverage.js";
 import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
 import { countUndated, loadCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
@@ -55,10 +56,9 @@ export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] 
   const { fault, faulty, list, slice, valid } = reading;
   const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
-  const key = `${slice.from} ${slice.to}`;
-  run.unsettledSlices.delete(key);
+  run.unsettledSlices = withoutRange(run.unsettledSlices, slice);
   if (!isComplete && list.repeated.length === 0)
-    run.unsettledSlices.set(key, `${describeRange(slice)} ${describeIncompleteList(list)}`);
+    run.unsettledSlices.push({ ...slice, text: `${describeRange(slice)} ${describeIncompleteList(list)}` });
   return mirror.transaction(() => {
     const writtenValid = writeList(run, valid, false);
     const writtenFaulty = writeList(run, faulty, true);

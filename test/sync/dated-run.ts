@@ -82,6 +82,6 @@ export async function makeDatedRun(
   const resource: Resource<DatedStrategy> = orders;
   const started = startRun(session, resource, silentReporter.begin({ name: "orders" }));
   const writer = new RecordWriter(mirror, resource, { runId: started.runId, reporter });
-  const run: DatedRun = { ...started, resource, writer, apiTotals, unsettledSlices: new Map() };
+  const run: DatedRun = { ...started, resource, writer, apiTotals, unsettledSlices: [] };
   return { run, requests, warnings };
 }

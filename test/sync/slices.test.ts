@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readRange } from "../../src/sync/read-range.js";
 import { endRun } from "../../src/sync/session.js";
 import { describeFaultySlices, readSlice, type SliceReading, storeSlice } from "../../src/sync/slices.js";
 import { dayRange, utcDay } from "../../src/util/time-ranges.js";
@@ -84,26 +85,59 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
 
 test("storeSlice reports that the list for a date range never settled if the list changed during every read, unless it contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
-  expect([...settled.unsettledSlices]).toEqual([]);
+  expect(settled.unsettledSlices).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
   storeSlice(run, await readSlice(run, slice));
-  expect([...run.unsettledSlices]).toEqual([]);
+  expect(run.unsettledSlices).toEqual([]);
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, repeated: [] } });
-  expect([...run.unsettledSlices.values()]).toEqual([
+  expect(run.unsettledSlices.map(({ text }) => text)).toEqual([
     "2026-11-11 00:00 to 2026-11-11 23:59 never settled: 1 distinct records were read, but the API counts 2",
   ]);
 });
 
-test("storeSlice stops reporting that the list for a date range never settled once a later read in the same run returns a complete list", async () => {
+/** Creates a run in which the list for the slice never settled. */
+async function makeUnsettledRun() {
   const { run } = await makeDatedRun([order]);
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, isComplete: false } });
-  // This date range is different, even though it starts and ends in the same minutes.
-  storeSlice(run, { ...reading, slice: { from: slice.from + 1_000, to: slice.to - 1_000 } });
-  expect(run.unsettledSlices.size).toBe(1);
+  return { run, reading };
+}
+
+const secondBefore = { from: date - 1_000, to: date - 1 };
+const olderHalf = { from: slice.from, to: date - 1 };
+const newerHalf = { from: date, to: slice.to };
+const widerRange = { from: slice.from - day, to: slice.to + day };
+
+test.each([
+  ["stops reporting", "the same dates", [slice]],
+  ["stops reporting", "a longer date range", [widerRange]],
+  ["stops reporting", "each half of these dates", [newerHalf, olderHalf]],
+  ["still reports", "only half of these dates", [newerHalf]],
+  ["still reports", "all but two seconds", [{ from: slice.from + 1_000, to: slice.to - 1_000 }]],
+  ["still reports", "other dates", [dayRange(utcDay(date - day))]],
+])(
+  "storeSlice %s that the list for a date range never settled after a later read in the same run returns a complete list for %s",
+  async (reports, _, ranges) => {
+    const { reading, run } = await makeUnsettledRun();
+    for (const range of ranges) storeSlice(run, { ...reading, slice: range });
+    expect(run.unsettledSlices.length > 0).toBe(reports === "still reports");
+  },
+);
+
+test("sync no longer reports that the list for a date range never settled once a later read in the same run returns all its dates, newest first", async () => {
+  const { run } = await makeUnsettledRun();
+  await readRange(run, newerHalf);
+  expect(run.unsettledSlices).toMatchObject([olderHalf]);
+  await readRange(run, olderHalf);
+  expect(run.unsettledSlices).toEqual([]);
+});
+
+test("if one of several seconds never settles although the date range that contains them settled before, storeSlice reports only that second", async () => {
+  const { reading, run } = await makeUnsettledRun();
   storeSlice(run, reading);
-  expect(run.unsettledSlices.size).toBe(0);
+  storeSlice(run, { ...reading, slice: secondBefore, list: { ...reading.list, isComplete: false } });
+  expect(run.unsettledSlices).toMatchObject([secondBefore]);
 });
 
 test.each([
