@@ -98,7 +98,7 @@ export class RecordWriter {
 
   /**
    * Writes the records in a response. Skips copies: records that have already appeared in the response, or whose date
-   * is older than the mirrored record's.
+   * is older than the mirrored record's. A record should keep its date, so a copy may be outdated.
    * @throws UnexpectedResponse if an ID is missing or is a number that JavaScript cannot represent exactly
    */
   write(records: readonly Json[], options: WriteOptions): WrittenRecords {

@@ -11,8 +11,8 @@ import {
 export interface RangeReading {
   runId: number;
   range: TimeRange;
-  /** The dates for which a complete read must return all mirrored records, if they differ from `range`. */
-  expected?: TimeRange;
+  /** The dates of the mirrored records that a complete read must return, if they differ from `range`. */
+  expectedDates?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records in the range. */
   isComplete: boolean;
@@ -53,8 +53,7 @@ export interface MissingId {
 export interface StateUpdate {
   /** The new dates, or null if they are unchanged. */
   dates: SyncedDates | null;
-  /** The returned records that no longer count as missing. */
-  returned: readonly number[];
+  notMissing: readonly number[];
   missing: readonly MissingId[];
   /** The dates whose stored daily totals describe earlier versions of the records. */
   outdatedTotals: readonly TimeRange[];
@@ -78,7 +77,7 @@ export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup:
   const outdatedTotals = changed ? [changed] : [];
   if (faulty) return decideFaulty(before, { ...reading, faulty }, lookup, outdatedTotals);
   if (isComplete) return decideComplete(before, reading, lookup, outdatedTotals);
-  return { dates: null, returned: ids, missing: [], outdatedTotals };
+  return { dates: null, notMissing: ids, missing: [], outdatedTotals };
 }
 
 function decideComplete(
@@ -87,17 +86,17 @@ function decideComplete(
   lookup: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
-  const { ids, range, expected = range, requestedAt, runId } = reading;
+  const { ids, range, expectedDates = range, requestedAt, runId } = reading;
   const returnedIds = new Set(ids);
   const dates = withCoveredRange(before, { ...range, requestedAt, runId });
-  const notReturned = lookup.currentIds(expected).filter((id) => !returnedIds.has(id));
+  const notReturned = lookup.currentIds(expectedDates).filter((id) => !returnedIds.has(id));
   const missing = notReturned.map((id) => ({
     id,
     lastReadAt: findLastReadAt(before.coverage, lookup.dateOf(id)),
   }));
   return {
     dates,
-    returned: ids,
+    notMissing: ids,
     missing: [...missing, ...findMissingUndated(before, dates, ids, lookup)],
     outdatedTotals: notReturned.length > 0 ? [...outdatedTotals, range] : outdatedTotals,
   };
@@ -121,10 +120,12 @@ function decideFaulty(
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
+  // The API did not return these new records for their own dates, so it does not count them there. As missing records,
+  // they are not counted in the mirror either.
   const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastReadAt: null }));
   return {
     dates,
-    returned: [...ids, ...faulty.ids.filter(isUndated)],
+    notMissing: [...ids, ...faulty.ids.filter(isUndated)],
     missing: [...missingNew, ...findMissingUndated(before, dates, ids, lookup)],
     outdatedTotals: [...outdatedTotals, range],
   };

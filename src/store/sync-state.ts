@@ -73,18 +73,18 @@ export class SyncState {
   }
 
   /**
-   * Updates the state after a read, as `decideUpdate` describes. Must be called after the records have been written,
-   * because this method deletes the times stored for missing records, which the change log needs.
+   * Updates the state after a read, as `decideUpdate` describes. Deletes the times stored for missing records, which the
+   * change log needs, so the records must be written first.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
     const { mirror, resourceName } = this;
-    const { dates, missing, outdatedTotals, returned } = decideUpdate(this.loadDates(), reading, {
+    const { dates, missing, notMissing, outdatedTotals } = decideUpdate(this.loadDates(), reading, {
       currentIds: (range) => loadCurrentIds(mirror, resourceName, range),
       dateOf: (id) => findMirroredDate(mirror, id),
       isUndated: (id) => isUndated(mirror, id),
     });
-    this.missing.delete(returned);
+    this.missing.delete(notMissing);
     this.missing.add(missing);
     for (const range of outdatedTotals) this.storedTotals.invalidate(range);
     if (dates === null) return;
@@ -98,9 +98,9 @@ export class SyncState {
    * Updates the state after a list has been read. If the list is complete, all dates up to the time of the request are
    * covered, and all mirrored records must be in the list, even those whose date is unreadable or in the future.
    */
-  applyList(reading: Omit<RangeReading, "range" | "expected">): void {
+  applyList(reading: Omit<RangeReading, "range" | "expectedDates">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
-    this.applyReading({ ...reading, range, expected: allTime });
+    this.applyReading({ ...reading, range, expectedDates: allTime });
   }
 
   /**

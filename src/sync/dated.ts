@@ -50,8 +50,8 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.saveFloor(floor);
     state.saveLastOptions(options);
-    // Normally, each read stores a copy of the coverage. If an interrupted run has already read everything, this run reads
-    // nothing, but the sales views and the report still need a copy of its coverage.
+    // The sales views and the report need to know which dates each run had covered. Each read updates the run's copy of
+    // the coverage, but a run that has nothing to read also needs a copy.
     copyCoverageToRun(mirror, runId, state.loadCoverage());
   });
 

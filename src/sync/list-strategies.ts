@@ -3,9 +3,17 @@ import { findHostId, saveRanking } from "../store/ranking-history.js";
 import { countCurrent, loadCurrentIds, loadCurrentKeys, recordKeyOrNull } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { requestCount, sumListCounts } from "./counts.js";
-import { describeIncompleteList, formatIds, groupByResponse, type List, readList } from "./read-list.js";
+import {
+  describeIncompleteList,
+  formatIds,
+  groupByResponse,
+  type List,
+  type ListRecord,
+  readList,
+} from "./read-list.js";
 import { findHoldBackReason, removeMissing } from "./removals.js";
 import type { IncompleteReason, RequestEstimate, ResourceSession, SyncResult, SyncRun } from "./session.js";
+import { storeReading } from "./store-reading.js";
 
 export async function estimateList(session: ResourceSession): Promise<RequestEstimate[]> {
   return [createListEstimate(await countList(session))];
@@ -27,14 +35,12 @@ export function createListEstimate(listed: number | null): RequestEstimate {
  * its records but removes nothing.
  */
 export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
-  const { mirror, progress, reporter, resource, state } = run;
+  const { mirror, reporter, resource } = run;
   const list = await readList(run, { mirroredKeys: loadCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
-  mirror.transaction(() => {
-    const ids = writeRecords(run, list);
-    state.applyList({ runId: run.runId, requestedAt, isComplete, ids });
-    progress.addRows(list.records.size);
-  });
+  const responses = groupByResponse(selectIdentified(run, list));
+  const rowCount = list.records.size;
+  mirror.transaction(() => storeReading(run, { range: null, requestedAt, isComplete, responses, rowCount }));
   const incompleteReasons = isComplete ? removeMissing(run) : [];
   const hasRepeated = repeated.length > 0;
   if (hasRepeated)
@@ -52,17 +58,12 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
 }
 
 /**
- * Writes the records in a list. If the list is incomplete, skips records without an ID, because they are identified by
+ * Returns the records to write. If the list is incomplete, omits records without an ID, because they are identified by
  * their position, which is then unreliable.
  */
-function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: List): number[] {
+function selectIdentified({ resource }: SyncRun, { isComplete, records }: List): ListRecord[] {
   const all = [...records.values()];
-  const identified = isComplete
-    ? all
-    : all.filter(({ record }) => recordKeyOrNull(resource, record) !== null);
-  return groupByResponse(identified).flatMap(
-    ({ items, requestedAt, position }) => writer.write(items, { requestedAt, position }).ids,
-  );
+  return isComplete ? all : all.filter(({ record }) => recordKeyOrNull(resource, record) !== null);
 }
 
 /**
@@ -70,7 +71,7 @@ function writeRecords({ resource, writer }: SyncRun, { isComplete, records }: Li
  * incomplete ranking is not stored, because hosts can change places while the pages are being read.
  */
 export async function readRanking(run: SyncRun): Promise<SyncResult> {
-  const { mirror, progress, resource, state, writer } = run;
+  const { mirror, resource, state, writer } = run;
   const list = await readList(run, { idOf: findHostId });
   if (!list.isComplete)
     return createIncompleteResult(run, list.total, {
@@ -81,16 +82,19 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
   const reason = findHoldBackReason(run, Math.max(0, present - items.length), present);
   if (reason) return createIncompleteResult(run, list.total, reason);
   const { requestedAt } = list;
+  const responses = items.map((record, position) => ({
+    items: [record],
+    requestedAt,
+    position,
+    parameters: { position },
+  }));
+  const reading = { range: null, requestedAt, isComplete: true, responses, rowCount: items.length };
   mirror.transaction(() => {
-    const written = items.flatMap(
-      (record, position) => writer.write([record], { requestedAt, position, parameters: { position } }).ids,
-    );
-    const ids = new Set(written);
+    const ids = new Set(storeReading(run, reading).ids);
     const removed = loadCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));
     writer.remove(removed, requestedAt);
+    state.missing.delete(removed);
     saveRanking(mirror, requestedAt, items);
-    state.applyList({ runId: run.runId, requestedAt, isComplete: true, ids: [...ids] });
-    progress.addRows(list.records.size);
   });
   return { incompleteReasons: [], isVerified: true, columns: sumListCounts(run, list.total) };
 }

@@ -27,6 +27,7 @@ import type {
   SyncResult,
   SyncRun,
 } from "./session.js";
+import { storeReading } from "./store-reading.js";
 
 type MonthlySession = ResourceSession<MonthlyStrategy>;
 
@@ -165,7 +166,7 @@ async function readMonth(
   run: SyncRun<MonthlyStrategy>,
   { from, to, groupBy, hostId }: MonthRequest,
 ): Promise<void> {
-  const { api, mirror, options, progress, resource, runId, state, writer } = run;
+  const { api, mirror, options, resource } = run;
   const range = { start_date: formatInstant(from), end_date: formatInstant(to) };
   const query = { ...resource.query, ...range, group_by: groupBy, host_id: hostId ?? undefined };
   const { data, requestedAt } = await api.get(resource.path, query, resource.scope);
@@ -175,15 +176,15 @@ async function readMonth(
       `The API's response to ${resource.path} lacks \`summary\` or \`${totalsField}\`.`,
     );
   const [start, end] = [utcDay(from), utcDay(to)];
-  mirror.transaction(() => {
-    const { ids } = writer.write([data], {
+  const parameters = { period_start: start, period_end: end, group_by: groupBy, host_id: hostId };
+  const keyPrefix = `${start}/${groupBy}/${hostId ?? ""}`;
+  mirror.transaction(() =>
+    storeReading(run, {
+      range: { from, to: Math.min(to, requestedAt) },
       requestedAt,
-      parameters: { period_start: start, period_end: end, group_by: groupBy, host_id: hostId },
-      keyPrefix: `${start}/${groupBy}/${hostId ?? ""}`,
-    });
-    progress.addRows(1);
-    const readRange = { from, to: Math.min(to, requestedAt) };
-    if (isDailyForAllHosts(options))
-      state.applyReading({ runId, range: readRange, requestedAt, isComplete: true, ids });
-  });
+      isComplete: isDailyForAllHosts(options),
+      responses: [{ items: [data], requestedAt, parameters, keyPrefix }],
+      rowCount: 1,
+    }),
+  );
 }

@@ -10,6 +10,7 @@ import { resolveCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./session.js";
+import { storeReading } from "./store-reading.js";
 
 /** A response that contains all the records in `range`. */
 interface CompletePage {
@@ -191,17 +192,15 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
  * next page makes their dates part of the coverage.
  * @returns the copies of mirrored records, which the caller must resolve
  */
-function storePage(run: DatedRun, page: CompletePage): SkippedCopy[] {
-  const { apiTotals, progress, runId, state, writer } = run;
+function storePage(run: DatedRun, page: CompletePage): readonly SkippedCopy[] {
   const { inRange, boundary, range, repeatedCount, requestedAt } = page;
-  const records = [...inRange, ...boundary];
-  progress.addRows(records.length - repeatedCount);
-  const { changeCount, copies, ids } = writer.write(records, { requestedAt });
+  const items = [...inRange, ...boundary];
   // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
   // matter, because the stored totals are deleted for whole days.
-  const recordDates = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
-  const changed = changeCount > 0 ? recordDates : null;
-  state.applyReading({ runId, range, requestedAt, isComplete: true, ids, changed }, apiTotals);
+  const recordRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
+  const responses = [{ items, requestedAt }];
+  const rowCount = items.length - repeatedCount;
+  const reading = { range, recordRange, requestedAt, isComplete: true, responses, rowCount };
   run.unsettledSlices = withoutRange(run.unsettledSlices, range);
-  return copies;
+  return storeReading(run, reading, run.apiTotals).copies;
 }

@@ -1,5 +1,5 @@
 import { withoutRange } from "../store/coverage.js";
-import type { SkippedCopy, WrittenRecords } from "../store/record-writer.js";
+import type { SkippedCopy } from "../store/record-writer.js";
 import { countUndated, loadCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange, type TimeRange } from "../util/time-ranges.js";
@@ -12,6 +12,7 @@ import {
   readList,
 } from "./read-list.js";
 import type { DatedRun, DatedSession } from "./session.js";
+import { storeReading } from "./store-reading.js";
 
 /** A slice (a date range that is read by page number) and the records that the API returned for it. */
 export interface SliceReading {
@@ -52,44 +53,27 @@ export function describeRepeatedId(id: string): string {
  * list never settled (A9), the run is incomplete.
  * @returns the copies of mirrored records, which the caller must resolve
  */
-export function storeSlice(run: DatedRun, reading: SliceReading): SkippedCopy[] {
+export function storeSlice(run: DatedRun, reading: SliceReading): readonly SkippedCopy[] {
   const { fault, faulty, list, slice, valid } = reading;
-  const { apiTotals, mirror, progress, runId, state } = run;
   const { isComplete, requestedAt } = list;
   run.unsettledSlices = withoutRange(run.unsettledSlices, slice);
   if (!isComplete && list.repeated.length === 0)
     run.unsettledSlices.push({ ...slice, text: `${describeRange(slice)} ${describeIncompleteList(list)}` });
-  return mirror.transaction(() => {
-    const writtenValid = writeList(run, valid, false);
-    const writtenFaulty = writeList(run, faulty, true);
-    progress.addRows(list.records.size);
-    const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
-    state.applyReading(
+  return run.mirror.transaction(() => {
+    const { copies } = storeReading(
+      run,
       {
-        runId,
         range: slice,
         requestedAt,
         isComplete,
-        ids: writtenValid.ids,
-        changed: writtenValid.changeCount > 0 ? slice : null,
-        faulty: fault === null ? null : { ids: faultyIds, addedIds: writtenFaulty.addedIds, fault },
+        responses: groupByResponse(valid),
+        faulty: fault === null ? null : { responses: groupByResponse(faulty), fault },
+        rowCount: list.records.size,
       },
-      apiTotals,
+      run.apiTotals,
     );
-    return [...writtenValid.copies, ...writtenFaulty.copies];
+    return copies;
   });
-}
-
-function writeList({ writer }: DatedRun, records: readonly ListRecord[], isFaulty: boolean): WrittenRecords {
-  const responses = groupByResponse(records).map(({ items, requestedAt }) =>
-    writer.write(items, { requestedAt, isFaulty }),
-  );
-  return {
-    addedIds: responses.flatMap(({ addedIds }) => addedIds),
-    ids: responses.flatMap(({ ids }) => ids),
-    copies: responses.flatMap(({ copies }) => copies),
-    changeCount: responses.reduce((sum, { changeCount }) => sum + changeCount, 0),
-  };
 }
 
 /** Describes the newest fault, and gives the number of faulty records. Returns null if there are none. */

@@ -151,6 +151,7 @@ async function readResource(run: ResourceRun): Promise<SyncResult> {
     ...run,
     writer: new RecordWriter(mirror, resource, run),
   });
+  // Only now, because inserting into tables without indexes is faster.
   indexTables(mirror, resource);
   return result;
 }

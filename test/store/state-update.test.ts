@@ -46,7 +46,7 @@ test.each<
     "a record that a complete read did not return is missing, and the stored totals of the range are outdated",
     unread,
     { ids: [1, 2], changed },
-    { returned: [1, 2], missing: [{ id: 3, lastReadAt: null }], outdatedTotals: [changed, firstDay] },
+    { notMissing: [1, 2], missing: [{ id: 3, lastReadAt: null }], outdatedTotals: [changed, firstDay] },
   ],
   [
     "if a complete read returned all records, only the stored totals of changed records are outdated",
@@ -58,7 +58,7 @@ test.each<
     "an incomplete read marks no records as missing, and does not change which dates count as read",
     covered,
     { isComplete: false, ids: [1], changed },
-    { dates: null, returned: [1], missing: [], outdatedTotals: [changed] },
+    { dates: null, notMissing: [1], missing: [], outdatedTotals: [changed] },
   ],
   [
     "a complete read replaces a faulty range, and records without a readable date that it did not return are missing",
@@ -70,7 +70,7 @@ test.each<
     "a record without a readable date that a complete read returns is not missing",
     faulty,
     { ids: [1, 2, 3, 9] },
-    { returned: [1, 2, 3, 9], missing: [] },
+    { notMissing: [1, 2, 3, 9], missing: [] },
   ],
   [
     "if a read returns records for wrong dates, its range is stored as faulty, and no record in the range is marked as missing",
@@ -78,7 +78,7 @@ test.each<
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [9], fault: "a new fault" }] },
-      returned: [1, 9],
+      notMissing: [1, 9],
       missing: [],
       outdatedTotals: [firstDay],
     },
@@ -87,13 +87,13 @@ test.each<
     "a new record that the API returned for a different date is missing if its own date had already been read",
     covered,
     { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
-    { returned: [], missing: [{ id: 4, lastReadAt: null }] },
+    { notMissing: [], missing: [{ id: 4, lastReadAt: null }] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates have been read",
     { coverage: [{ from: Number.NEGATIVE_INFINITY, to: 1_999, requestedAt: 1, runId: 1 }], faultySlices: [] },
     { faulty: { ...fault, ids: [9], addedIds: [9] } },
-    { returned: [9], missing: [] },
+    { notMissing: [9], missing: [] },
   ],
   [
     "an incomplete read keeps the records without a readable date from the faulty ranges that it replaces",

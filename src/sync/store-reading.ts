@@ -1,0 +1,78 @@
+import type { SkippedCopy, WriteOptions, WrittenRecords } from "../store/record-writer.js";
+import type { TotalsByDay } from "../store/sync-state.js";
+import type { Json } from "../util/json-value.js";
+import type { TimeRange } from "../util/time-ranges.js";
+import type { SyncRun } from "./session.js";
+
+/** The records in one response. */
+export interface ResponseRecords extends WriteOptions {
+  items: readonly Json[];
+}
+
+/** The records that the API returned for a date range, or for a list without dates. Times are in milliseconds. */
+export interface Reading {
+  /** The dates that were read, or null for a list without dates. */
+  range: TimeRange | null;
+  /** The range that contains the dates of all returned records, if it is larger than `range`. */
+  recordRange?: TimeRange;
+  requestedAt: number;
+  /** False if the API may have more records. */
+  isComplete: boolean;
+  responses: readonly ResponseRecords[];
+  /** The faulty records, and a description of the first fault. */
+  faulty?: { responses: readonly ResponseRecords[]; fault: string } | null;
+  /** The number of records to add to the run's row count. */
+  rowCount: number;
+}
+
+/**
+ * Stores a reading: writes its records, and then updates the coverage, the missing records and the daily totals. Must be
+ * called in a transaction. The records are written first, because the change log needs to know which of them were
+ * missing, and since when.
+ * @param apiTotals the API's daily totals, to be stored for the days that the run has now read in full
+ * @returns the IDs of the written records, and the copies of mirrored records, which the caller must resolve
+ */
+export function storeReading(
+  { progress, runId, state, writer }: SyncRun,
+  reading: Reading,
+  apiTotals: TotalsByDay | null = null,
+): { ids: readonly number[]; copies: readonly SkippedCopy[] } {
+  const { faulty, isComplete, range, recordRange = range, requestedAt, responses, rowCount } = reading;
+  const write = (records: readonly ResponseRecords[], isFaulty: boolean) =>
+    combine(records.map(({ items, ...options }) => writer.write(items, { ...options, isFaulty })));
+  const valid = write(responses, false);
+  const writtenFaulty = write(faulty?.responses ?? [], true);
+  progress.addRows(rowCount);
+
+  const { ids } = valid;
+  if (range === null) state.applyList({ runId, requestedAt, isComplete, ids });
+  else
+    state.applyReading(
+      {
+        runId,
+        range,
+        requestedAt,
+        isComplete,
+        ids,
+        changed: valid.changeCount > 0 ? recordRange : null,
+        faulty: faulty
+          ? {
+              ids: [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)],
+              addedIds: writtenFaulty.addedIds,
+              fault: faulty.fault,
+            }
+          : null,
+      },
+      apiTotals,
+    );
+  return { ids, copies: [...valid.copies, ...writtenFaulty.copies] };
+}
+
+function combine(responses: readonly WrittenRecords[]): WrittenRecords {
+  return {
+    ids: responses.flatMap(({ ids }) => ids),
+    addedIds: responses.flatMap(({ addedIds }) => addedIds),
+    copies: responses.flatMap(({ copies }) => copies),
+    changeCount: responses.reduce((sum, { changeCount }) => sum + changeCount, 0),
+  };
+}
