@@ -20,7 +20,7 @@ const paths = [
   "src/sync/README.md",
   "src/api/README.md",
   "src/export/README.md",
-  "src/export/delta/README.md",
+  "src/delta/README.md",
   "src/query/README.md",
   "src/report/README.md",
   "src/resources/README.md",

@@ -90,18 +90,6 @@ export function useDataAsOf(
     );
 }
 
-/**
- * Checks that at least one of the resources of a view has been read.
- * @throws ConfigurationError if none has, so that the view is empty
- */
-export function refuseUnreadView(mirror: Mirror, name: string): void {
-  const resourceName = findUnreadResource(mirror, name);
-  if (resourceName !== null)
-    throw new ConfigurationError(`The mirror has no data for \`${name}\` yet: ${mirror.path}`, {
-      hint: `run \`brandapi sync ${resourceName}\` first`,
-    });
-}
-
 /** Warns about tables and views that are empty because none of their resources has been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
@@ -114,7 +102,7 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 }
 
 /** Returns the resource to sync if none of the resources in a table or view has been read. Otherwise, returns null. */
-function findUnreadResource(mirror: Mirror, name: string): string | null {
+export function findUnreadResource(mirror: Mirror, name: string): string | null {
   const resources = resourcesReadBy(name);
   const [first] = resources;
   if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) return null;

@@ -115,11 +115,10 @@ export async function run(
   context: Context,
   typedNames: readonly string[],
 ): Promise<ExitCode> {
-  if (flags.delta !== undefined) {
-    const { exportDeltaTables } = await import("../cli/delta-output.js");
-    return await exportDeltaTables(typedNames, flags, context);
+  if (flags.delta !== undefined || flags.retain !== undefined || flags.allProfiles) {
+    const { exportDeltaTables } = await import("../delta/delta-commands.js");
+    return await exportDeltaTables(flags, context, typedNames);
   }
-  refuseDeltaFlags(flags);
   const { deps } = context;
   const { columns, includeRemoved, limit, where } = flags;
   const names = [...new Set(typedNames.map((name) => resolveTableName(name, columns)))];
@@ -182,18 +181,6 @@ function planExport(
     return { mirror, table, columns, where, limit, ...range };
   });
   return { rowSelections, readNames: [...new Set([...names, ...whereNames])] };
-}
-
-/** @throws UsageError if a flag that applies only to `--delta` was passed without it */
-function refuseDeltaFlags({ allProfiles, retain }: ExportFlags): void {
-  if (allProfiles)
-    throw new UsageError("`--all-profiles` applies only to `--delta`.", {
-      hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
-    });
-  if (retain !== undefined)
-    throw new UsageError("`--retain` applies only to `--delta`.", {
-      hint: "add `--delta FOLDER`, or omit `--retain`",
-    });
 }
 
 /**

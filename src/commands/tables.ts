@@ -43,8 +43,8 @@ export async function run(flags: TablesFlags, context: Context, name: string | u
       hint: `omit \`--all\` or \`${name}\``,
     });
   if (delta !== undefined) {
-    const { printDeltaTables } = await import("../cli/delta-output.js");
-    return await printDeltaTables(name ? [name] : [], flags, context);
+    const { printDeltaTables } = await import("../delta/delta-commands.js");
+    return await printDeltaTables(flags, context, name ? [name] : []);
   }
   const { stdout } = context.deps;
   await withReadSession(flags, context.deps, async (session) => {

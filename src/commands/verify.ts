@@ -60,15 +60,11 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: VerifyFlags, context: Context, names: readonly string[]): Promise<void> {
-  if (flags.delta !== undefined) {
-    const { verifyDeltaTables } = await import("../cli/delta-output.js");
-    return await verifyDeltaTables(names, flags, context);
+  if (flags.delta !== undefined || flags.full) {
+    const { verifyDeltaTables } = await import("../delta/delta-commands.js");
+    return await verifyDeltaTables(flags, context, names);
   }
   const { deps } = context;
-  if (flags.full)
-    throw new UsageError("`--full` applies only to `--delta`.", {
-      hint: "add `--delta FOLDER`, or omit `--full`",
-    });
   if (flags.acceptRemovals && !flags.repair)
     throw new UsageError("`--accept-removals` needs `--repair`.", {
       hint: "add `--repair`, or omit `--accept-removals`",

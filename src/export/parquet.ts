@@ -1,4 +1,3 @@
-import { asyncBufferFromFile, parquetMetadataAsync, parquetRead } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { Row, RowValue } from "../query/open-rows.js";
 import type { Column } from "../resources/table-shape.js";
@@ -166,74 +165,20 @@ export function* encode([source]: RowSources): Iterable<Chunk> {
   yield* encodeParquet(source, finder.types(), source.batches());
 }
 
-const digestKey = "brandapi.digest";
-
-/** Reads the digest of the rows from a file's footer. Returns undefined if the file or its digest is missing. */
-export async function readDigest(path: string): Promise<string | undefined> {
-  const footer = await asyncBufferFromFile(path)
-    .then((file) => parquetMetadataAsync(file))
-    .catch(() => undefined);
-  return footer?.key_value_metadata?.find(({ key }) => key === digestKey)?.value;
+/** A name and a value in a file's footer. */
+interface FooterEntry {
+  key: string;
+  value: string;
 }
 
-/** Preserves a byte order mark at the start of a string, which hyparquet would remove. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes) };
-
-export interface ParquetFile {
-  columns: readonly string[];
-  /**
-   * Reads the values in their stored form. For example, a timestamp is a number of microseconds.
-   * @throws an error if a page is damaged
-   */
-  rowGroups(): AsyncIterable<unknown[][]>;
-}
-
-/**
- * Opens a file that this program wrote.
- * @throws an error if the file is missing or its footer is damaged
- */
-export async function openParquetFile(path: string): Promise<ParquetFile> {
-  const file = await asyncBufferFromFile(path);
-  const metadata = await parquetMetadataAsync(file);
-  const [root, ...elements] = metadata.schema;
-  // Without a logical type, hyparquet returns values in their stored form.
-  const schema = elements.map(({ converted_type, logical_type, ...stored }) => stored);
-  return {
-    columns: elements.map(({ name }) => name),
-    async *rowGroups() {
-      let rowStart = 0;
-      for (const { num_rows } of metadata.row_groups) {
-        const rowEnd = rowStart + Number(num_rows);
-        let rows: unknown[][] = [];
-        await parquetRead({
-          file,
-          metadata: { ...metadata, schema: root ? [root, ...schema] : [] },
-          parsers,
-          rowStart,
-          rowEnd,
-          onComplete: (complete) => {
-            rows = complete;
-          },
-        });
-        yield rows;
-        rowStart = rowEnd;
-      }
-    },
-  };
-}
-
-/**
- * Encodes rows as a Parquet file.
- * @param digest a digest of the rows, which is stored in the file's footer
- */
+/** Encodes rows as a Parquet file. */
 export function* encodeParquet(
   source: { name: string; columns: readonly { name: string }[] },
   types: readonly ColumnType[],
   batches: Iterable<readonly Row[]>,
-  digest?: string,
+  footer: readonly FooterEntry[] = [],
 ): Iterable<Chunk> {
-  const encoder = new ParquetEncoder(source.name, source.columns, types, digest);
+  const encoder = new ParquetEncoder(source.name, source.columns, types, footer);
   for (const batch of batches) yield* encoder.add(batch);
   yield encoder.finish();
 }
@@ -250,7 +195,7 @@ export class ParquetEncoder {
     private readonly table: string,
     private readonly columns: readonly { name: string }[],
     private readonly types: readonly ColumnType[],
-    digest?: string,
+    footer: readonly FooterEntry[] = [],
   ) {
     this.#group = types.map(() => []);
     this.#file = new ParquetWriter({
@@ -263,10 +208,7 @@ export class ParquetEncoder {
           ...schema,
         })),
       ],
-      kvMetadata: [
-        { key: "brandapi.table", value: table },
-        ...(digest === undefined ? [] : [{ key: digestKey, value: digest }]),
-      ],
+      kvMetadata: [{ key: "brandapi.table", value: table }, ...footer],
       createdBy: "brandapi",
     });
   }

@@ -4,8 +4,8 @@ import { pageQueries } from "../../bin/docs/example-queries.js";
 import { naturalPace, simulateActivity } from "../../src/sandbox/activity.js";
 import { views } from "../../src/views/all-views.js";
 import { makeBrand } from "../support/brand.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { day } from "../support/records.js";
-import { askDuckDb } from "./duckdb.js";
 
 const month = (at: number) => new Date(at).toISOString().slice(0, 7);
 const date = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import fc from "../support/property.js";
-import { askDuckDb } from "./duckdb.js";
 
 /** SQLite keywords, names of built-in SQLite columns and functions, and names that the program itself uses. */
 const words = (

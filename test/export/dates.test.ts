@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, test } from "vitest";
 import { fileName } from "../../src/download/file-name.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
-import { askDuckDb } from "./duckdb.js";
 
 /** Dates that the API may return, mapped to their UTC times with microsecond precision. */
 const readable: Readonly<Record<string, string>> = {

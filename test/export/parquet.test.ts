@@ -5,11 +5,11 @@ import { type ColumnType, TypeFinder, typeOfDelta } from "../../src/export/parqu
 import type { RowValue } from "../../src/query/open-rows.js";
 import type { Column } from "../../src/resources/table-shape.js";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, mirrorOfOrders, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
 import { visible } from "../support/visible.js";
-import { askDuckDb } from "./duckdb.js";
 
 async function parquet(db: string, table: string, ...flags: string[]): Promise<string> {
   const file = join(makeHome(), `${table}.parquet`);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readDeltaLog } from "../../src/export/delta/log.js";
+import { readDeltaLog } from "../../src/delta/log.js";
 import { createBrand } from "../../src/sandbox/brand.js";
 import { saveInfo } from "../../src/store/database.js";
 import { openMirror } from "../../src/store/open.js";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { hasManyBrands, readDeltaLog } from "../../src/export/delta/log.js";
-import { askDuckDb } from "../export/duckdb.js";
+import { hasManyBrands, readDeltaLog } from "../../src/delta/log.js";
+import { askDuckDb } from "../support/duckdb.js";
 
 export interface LakeReader {
   name: string;

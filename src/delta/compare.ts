@@ -1,18 +1,12 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
-import { ConfigurationError } from "../../errors.js";
-import { parseJson } from "../../util/json-value.js";
-import {
-  type ColumnType,
-  openParquetFile,
-  type ParquetFile,
-  readDigest,
-  TypeFinder,
-  typeOfDelta,
-} from "../parquet.js";
+import { ConfigurationError } from "../errors.js";
+import { type ColumnType, TypeFinder, typeOfDelta } from "../export/parquet.js";
+import { parseJson } from "../util/json-value.js";
 import { type DeltaLog, filesOfBrand, hasManyBrands } from "./log.js";
 import { createDeltaTableError, type DataFile } from "./log-files.js";
 import type { MonthlyRows } from "./monthly-rows.js";
+import { openParquetFile, type ParquetFile, readDigest } from "./parquet-file.js";
 
 export interface DeltaField {
   name: string;

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Deps } from "../../deps.js";
-import { MirrorBusy } from "../../errors.js";
-import { readTextFile } from "../../util/files.js";
-import { errorCode } from "../../util/system-errors.js";
-import { writeToFile } from "../write-output.js";
+import type { Deps } from "../deps.js";
+import { MirrorBusy } from "../errors.js";
+import { writeToFile } from "../export/write-output.js";
+import { readTextFile } from "../util/files.js";
+import { errorCode } from "../util/system-errors.js";
 import { readNewestCheckpoint } from "./checkpoint.js";
 import {
   type Action,

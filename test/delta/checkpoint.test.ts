@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
-import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
+import { writeCheckpoint } from "../../src/delta/checkpoint.js";
+import { commitVersion, readDeltaLog } from "../../src/delta/log.js";
 import { saveInfo } from "../../src/store/database.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, testDeps } from "../support/program.js";
 import { day } from "../support/records.js";
-import { askDuckDb } from "./duckdb.js";
 
 const versionName = (version: number) => String(version).padStart(20, "0");
 

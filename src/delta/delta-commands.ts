@@ -1,30 +1,31 @@
 import { join } from "node:path";
+import { runForProfiles } from "../cli/all-profiles.js";
+import { withReadSession } from "../cli/read-session.js";
+import {
+  findUnreadResource,
+  resolveSyncedTable,
+  resolveTableName,
+  warnAboutPartialTables,
+} from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { type ExitCode, Incomplete } from "../errors.js";
-import { cleanUpTable } from "../export/delta/cleanup.js";
-import { compareRows, compareWithMirror } from "../export/delta/compare.js";
-import { exportDeltaTable } from "../export/delta/export-table.js";
-import { type DeltaLog, hasManyBrands, readDeltaLog } from "../export/delta/log.js";
-import { type BrandState, createDeltaTableError } from "../export/delta/log-files.js";
-import { type MonthlyRows, openMonthlyRows } from "../export/delta/monthly-rows.js";
-import { type ReadableTable, tableNames } from "../query/readable-tables.js";
+import { ConfigurationError, type ExitCode, Incomplete, UsageError } from "../errors.js";
+import { tableNames } from "../query/readable-tables.js";
 import type { Mirror } from "../store/database.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
 import { dayMs } from "../util/timestamps.js";
-import { runForProfiles } from "./all-profiles.js";
-import { withReadSession } from "./read-session.js";
-import {
-  refuseUnreadView,
-  resolveSyncedTable,
-  resolveTableName,
-  warnAboutPartialTables,
-} from "./table-selection.js";
+import { cleanUpTable } from "./cleanup.js";
+import { compareRows, compareWithMirror } from "./compare.js";
+import { exportDeltaTable } from "./export-table.js";
+import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
+import { type BrandState, createDeltaTableError } from "./log-files.js";
+import { type MonthlyRows, openMonthlyRows } from "./monthly-rows.js";
 
-type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; full?: boolean };
+/** The flags of `export`, `verify` and `tables` that concern Delta tables. */
+type DeltaFlags = GlobalFlags & { delta?: string; retain?: number; allProfiles?: boolean; full?: boolean };
 
 const defaultRetainMs = 7 * dayMs;
 /** The minimum value of `--retain` is one hour, because other programs may still be reading an older version. */
@@ -35,36 +36,23 @@ const minRetainMs = dayMs / 24;
  * `--all-profiles`, exports all brands sequentially to Delta tables that are partitioned by brand.
  */
 export async function exportDeltaTables(
-  names: readonly string[],
-  flags: DeltaFlags & { allProfiles?: boolean },
-  context: Context,
-): Promise<ExitCode> {
-  const layout = flags.allProfiles ? { manyBrands: true } : {};
-  return await runForProfiles(flags, context, (profileFlags, profileContext) =>
-    exportBrand(names, profileFlags, profileContext, layout),
-  );
-}
-
-/** @param layout.manyBrands true to partition tables by brand; if omitted, existing tables keep their layout */
-async function exportBrand(
-  names: readonly string[],
   flags: DeltaFlags,
-  { deps }: Context,
-  layout: { manyBrands?: boolean },
-): Promise<void> {
+  context: Context,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const folder = requireFolder(flags);
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
-  const logs = await readLogs(names, flags, deps);
-  await withReadSession(flags, deps, async (session) => {
-    const { mirror, reporter } = session;
-    const tables = resolveReadTables(mirror, logs);
-    for (const { log, table } of tables) {
-      const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log), ...layout });
-      warnAboutPartialTables(session, [table.name]);
-      const result = await exportDeltaTable(rows, log, deps);
-      const cutoffMs = deps.clock.now() - retainMs;
-      await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, cutoffMs }, deps);
-      reporter.note(`${table.name}: ${result}: ${log.folder}`);
-    }
+  return await runForProfiles(flags, context, async (profileFlags, { deps }) => {
+    const logs = await readLogs(folder, names, deps);
+    await withReadSession(profileFlags, deps, async (session) => {
+      for (const { log, rows } of openTables(session.mirror, logs, flags.allProfiles)) {
+        warnAboutPartialTables(session, [rows.name]);
+        const result = await exportDeltaTable(rows, log, deps);
+        const cutoffMs = deps.clock.now() - retainMs;
+        await cleanUpTable(log.folder, { brand: rows.mirrorState.brand, cutoffMs }, deps);
+        session.reporter.note(`${rows.name}: ${result}: ${log.folder}`);
+      }
+    });
   });
 }
 
@@ -84,18 +72,16 @@ interface DeltaVerification {
  * @throws Incomplete if there are differences
  */
 export async function verifyDeltaTables(
-  names: readonly string[],
   flags: DeltaFlags,
-  context: Context,
+  { deps }: Context,
+  names: readonly string[],
 ): Promise<void> {
-  const { deps } = context;
-  const logs = await readLogs(names, flags, deps);
+  const folder = requireFolder(flags);
+  const logs = await readLogs(folder, names, deps);
   const differingTables: DeltaVerification[] = [];
   await withReadSession(flags, deps, async ({ mirror }) => {
-    const tables = resolveReadTables(mirror, logs);
-    for (const { log, table } of tables) {
+    for (const { log, rows } of openTables(mirror, logs)) {
       checkExists(log);
-      const rows = openMonthlyRows(mirror, table, { manyBrands: hasManyBrands(log) });
       const verification = await verifyTable(rows, log, flags.full === true);
       if (verification.differing.length > 0) differingTables.push(verification);
       if (flags.json) printJson(deps.stdout, verification);
@@ -109,7 +95,7 @@ export async function verifyDeltaTables(
   );
   const remove = files.length > 0 ? `rm ${files.join(" ")} && ` : "";
   throw new Incomplete("The Delta tables differ from the mirror.", {
-    hint: `run \`${remove}brandapi export ${tables} --delta ${quoteShellWord(flags.delta ?? "")}\``,
+    hint: `run \`${remove}brandapi export ${tables} --delta ${quoteShellWord(folder)}\``,
   });
 }
 
@@ -147,12 +133,12 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
  * version was exported.
  */
 export async function printDeltaTables(
-  names: readonly string[],
   flags: DeltaFlags,
-  context: Context,
+  { deps }: Context,
+  names: readonly string[],
 ): Promise<void> {
-  const { stdout, env } = context.deps;
-  const logs = await readLogs(names, flags, context.deps);
+  const { stdout, env } = deps;
+  const logs = await readLogs(requireFolder(flags), names, deps);
   for (const log of logs) checkExists(log);
   const states = logs.flatMap((log) => {
     const brands = [...log.brands.values()];
@@ -189,21 +175,33 @@ export async function printDeltaTables(
 }
 
 /**
+ * Returns the value of `--delta`.
+ * @throws UsageError if only flags that have no effect without it were passed
+ */
+function requireFolder({ allProfiles, delta, retain }: DeltaFlags): string {
+  if (delta !== undefined) return delta;
+  if (allProfiles)
+    throw new UsageError("`--all-profiles` applies only to `--delta`.", {
+      hint: "add `--delta FOLDER`, or export one brand with `--profile NAME`",
+    });
+  const flag = retain === undefined ? "--full" : "--retain";
+  throw new UsageError(`\`${flag}\` applies only to \`--delta\`.`, {
+    hint: `add \`--delta FOLDER\`, or omit \`${flag}\``,
+  });
+}
+
+/**
  * Reads the Delta logs of the named tables, which need not exist yet. If `names` is empty, reads the logs of all Delta
  * tables in the folder. Must be called before the mirror is opened, so that the mirror is at least as new as the Delta
  * tables.
  */
-async function readLogs(
-  names: readonly string[],
-  { delta = "" }: DeltaFlags,
-  deps: Deps,
-): Promise<DeltaLog[]> {
-  if (/^\w+:\/\//.test(delta)) throw createDeltaTableError(delta, "is not a folder on this machine");
+async function readLogs(folder: string, names: readonly string[], deps: Deps): Promise<DeltaLog[]> {
+  if (/^\w+:\/\//.test(folder)) throw createDeltaTableError(folder, "is not a folder on this machine");
   const tables = new Set(names.length > 0 ? names.map((name) => resolveTableName(name)) : tableNames);
   const logs: DeltaLog[] = [];
-  for (const table of tables) logs.push(await readDeltaLog(join(expandPath(delta, deps), table)));
+  for (const table of tables) logs.push(await readDeltaLog(join(expandPath(folder, deps), table)));
   const wanted = logs.filter(({ version }) => version >= 0 || names.length > 0);
-  if (wanted.length === 0) throw createMissingTableError(delta);
+  if (wanted.length === 0) throw createMissingTableError(folder);
   return wanted;
 }
 
@@ -212,17 +210,23 @@ function checkExists({ folder, version }: DeltaLog): void {
 }
 
 /**
- * Resolves the tables and views of Delta tables.
- * @throws ConfigurationError if one has never been read, because exporting it would empty the Delta table
+ * Opens the tables and views in the mirror that belong to Delta tables.
+ * @param manyBrands true to partition tables by brand; otherwise, existing tables keep their layout
+ * @throws ConfigurationError if a table or view has never been read, because exporting it would empty the Delta table
  */
-function resolveReadTables(
+function openTables(
   mirror: Mirror,
   logs: readonly DeltaLog[],
-): { log: DeltaLog; table: ReadableTable }[] {
+  manyBrands = false,
+): { log: DeltaLog; rows: MonthlyRows }[] {
   return logs.map((log) => {
     const table = resolveSyncedTable(mirror, log.table);
-    refuseUnreadView(mirror, table.name);
-    return { log, table };
+    const unread = findUnreadResource(mirror, table.name);
+    if (unread !== null)
+      throw new ConfigurationError(`The mirror has no data for \`${table.name}\` yet: ${mirror.path}`, {
+        hint: `run \`brandapi sync ${unread}\` first`,
+      });
+    return { log, rows: openMonthlyRows(mirror, table, { manyBrands: manyBrands || hasManyBrands(log) }) };
   });
 }
 

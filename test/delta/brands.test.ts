@@ -2,18 +2,18 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveSyncedTable } from "../../src/cli/table-selection.js";
-import { writeCheckpoint } from "../../src/export/delta/checkpoint.js";
-import { exportDeltaTable } from "../../src/export/delta/export-table.js";
-import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
-import { brandFolder } from "../../src/export/delta/log-files.js";
-import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
+import { writeCheckpoint } from "../../src/delta/checkpoint.js";
+import { exportDeltaTable } from "../../src/delta/export-table.js";
+import { commitVersion, readDeltaLog } from "../../src/delta/log.js";
+import { brandFolder } from "../../src/delta/log-files.js";
+import { openMonthlyRows } from "../../src/delta/monthly-rows.js";
 import type { Mirror } from "../../src/store/database.js";
 import { saveInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
-import { askDuckDb } from "./duckdb.js";
 
 /** Orders from October and September. The amounts differ between brands. */
 const ordersOf = (brand: number) =>
@@ -291,7 +291,7 @@ test("the DuckDB query in the Delta documentation reads the current files", asyn
     at: "2026-11-02T00:00:00.000Z",
   });
   await run("export orders --all-profiles");
-  const page = readFileSync(new URL("../../src/export/delta/README.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../src/delta/README.md", import.meta.url), "utf8");
   const [, sql = ""] = page.match(/```sql\n(SET VARIABLE.*?)```/s) ?? [];
   const [collect = "", select = ""] = sql.replaceAll("lake/orders", table).split(";");
   const expected = [

@@ -1,9 +1,9 @@
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { Deps } from "../../deps.js";
-import { parseJson } from "../../util/json-value.js";
-import type { SchemaElement } from "../parquet.js";
-import { writeToFile } from "../write-output.js";
+import type { Deps } from "../deps.js";
+import type { SchemaElement } from "../export/parquet.js";
+import { writeToFile } from "../export/write-output.js";
+import { parseJson } from "../util/json-value.js";
 import type { DeltaLog } from "./log.js";
 import {
   type Action,

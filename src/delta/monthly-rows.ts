@@ -1,11 +1,11 @@
-import { loadRows, type Row } from "../../query/open-rows.js";
-import { type ReadableTable, shapesReadBy } from "../../query/readable-tables.js";
-import { syncingResource } from "../../resources/registry.js";
-import type { Column } from "../../resources/table-shape.js";
-import type { Mirror } from "../../store/database.js";
-import { loadOwner } from "../../store/owner.js";
-import { findLastRun, findLastVerifiedSync } from "../../store/runs.js";
-import { quote } from "../../store/table-sql.js";
+import { loadRows, type Row } from "../query/open-rows.js";
+import { type ReadableTable, shapesReadBy } from "../query/readable-tables.js";
+import { syncingResource } from "../resources/registry.js";
+import type { Column } from "../resources/table-shape.js";
+import type { Mirror } from "../store/database.js";
+import { loadOwner } from "../store/owner.js";
+import { findLastRun, findLastVerifiedSync } from "../store/runs.js";
+import { quote } from "../store/table-sql.js";
 
 /** A table that is partitioned by month for a Delta export. */
 export interface MonthlyRows {

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { compareRows, compareWithMirror } from "../../src/export/delta/compare.js";
-import { exportDeltaTable } from "../../src/export/delta/export-table.js";
-import { readDeltaLog } from "../../src/export/delta/log.js";
-import { readLogVersion } from "../../src/export/delta/log-files.js";
-import { type MonthlyRows, openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
+import { compareRows, compareWithMirror } from "../../src/delta/compare.js";
+import { exportDeltaTable } from "../../src/delta/export-table.js";
+import { readDeltaLog } from "../../src/delta/log.js";
+import { readLogVersion } from "../../src/delta/log-files.js";
+import { type MonthlyRows, openMonthlyRows } from "../../src/delta/monthly-rows.js";
 import type { Row } from "../../src/query/open-rows.js";
 import { resolveTable } from "../../src/query/readable-tables.js";
 import type { Column } from "../../src/resources/table-shape.js";

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Deps } from "../../deps.js";
-import { pathExists, readTextFile } from "../../util/files.js";
-import { parseJson } from "../../util/json-value.js";
+import type { Deps } from "../deps.js";
+import { pathExists, readTextFile } from "../util/files.js";
+import { parseJson } from "../util/json-value.js";
 import { writeCheckpoint } from "./checkpoint.js";
 import { type DeltaLog, hasManyBrands, readDeltaLog } from "./log.js";
 import { brandFolder, listLog, logPath, parseVersions, readLogVersion, versionName } from "./log-files.js";

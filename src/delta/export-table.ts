@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Deps } from "../../deps.js";
-import { MirrorBusy } from "../../errors.js";
-import type { Row } from "../../query/open-rows.js";
-import { createFolder } from "../../util/files.js";
-import { pluralize } from "../../util/format-text.js";
-import { readVersion as readProgramVersion } from "../../version.js";
-import type { Chunk } from "../formats.js";
-import { type ColumnType, encodeParquet, openParquetFile, ParquetEncoder, typeOfDelta } from "../parquet.js";
-import { syncFolder, writeToFile } from "../write-output.js";
+import type { Deps } from "../deps.js";
+import { MirrorBusy } from "../errors.js";
+import type { Chunk } from "../export/formats.js";
+import { type ColumnType, encodeParquet, ParquetEncoder, typeOfDelta } from "../export/parquet.js";
+import { syncFolder, writeToFile } from "../export/write-output.js";
+import type { Row } from "../query/open-rows.js";
+import { createFolder } from "../util/files.js";
+import { pluralize } from "../util/format-text.js";
+import { readVersion as readProgramVersion } from "../version.js";
 import { compareWithMirror, type DeltaComparison, type DeltaField, listRetypedColumns } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
 import {
@@ -21,6 +21,7 @@ import {
   protocol,
 } from "./log-files.js";
 import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
+import { digestKey, openParquetFile } from "./parquet-file.js";
 
 /** The maximum number of attempts if exports of other brands keep changing the schema. */
 const maxAttempts = 10;
@@ -131,8 +132,9 @@ async function writeMonth(
   const partitionValues = Object.fromEntries(
     partitionColumns.map((column) => [column, column === brandColumn ? mirrorState.brand : month || null]),
   );
-  const { rows = 0, digest } = months.get(month) ?? {};
-  const encode = () => encodeParquet({ name, columns }, types, source.batches(month), digest);
+  const { rows, digest } = months.get(month) ?? { rows: 0, digest: "" };
+  const footer = [{ key: digestKey, value: digest }];
+  const encode = () => encodeParquet({ name, columns }, types, source.batches(month), footer);
   const stats = JSON.stringify({ numRecords: rows });
   return await writeFile({ partitionValues, stats }, encode, context);
 }

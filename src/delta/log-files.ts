@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigurationError } from "../../errors.js";
-import { pathExists } from "../../util/files.js";
-import { parseJson } from "../../util/json-value.js";
+import { ConfigurationError } from "../errors.js";
+import { pathExists } from "../util/files.js";
+import { parseJson } from "../util/json-value.js";
 import { brandColumn, type MirrorState } from "./monthly-rows.js";
 
 /** The versions of the Delta protocol that this program reads and writes. */

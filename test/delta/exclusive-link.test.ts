@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commitVersion, readDeltaLog } from "../../src/export/delta/log.js";
+import { commitVersion, readDeltaLog } from "../../src/delta/log.js";
 import { replaceFileFunction } from "../support/files.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";

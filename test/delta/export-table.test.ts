@@ -11,17 +11,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exportDeltaTable } from "../../src/export/delta/export-table.js";
-import { commitVersion, filesOfBrand, readDeltaLog } from "../../src/export/delta/log.js";
-import type { Action as DeltaAction } from "../../src/export/delta/log-files.js";
-import { openMonthlyRows } from "../../src/export/delta/monthly-rows.js";
+import { exportDeltaTable } from "../../src/delta/export-table.js";
+import { commitVersion, filesOfBrand, readDeltaLog } from "../../src/delta/log.js";
+import type { Action as DeltaAction } from "../../src/delta/log-files.js";
+import { openMonthlyRows } from "../../src/delta/monthly-rows.js";
 import { saveInfo } from "../../src/store/database.js";
 import type { JsonObject } from "../../src/util/json-value.js";
+import { askDuckDb } from "../support/duckdb.js";
 import { afterFile, makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi, type ProgramOptions, testDeps } from "../support/program.js";
 import { day } from "../support/records.js";
-import { askDuckDb } from "./duckdb.js";
 
 type Action = Record<string, JsonObject>;
 
