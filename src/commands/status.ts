@@ -215,10 +215,11 @@ function formatResourceTable(
 ): string {
   const hasRemoved = resources.some(({ removed }) => removed > 0);
   const rows = resources.map((one) => {
-    const { last_success_at: at, resource, rows, stale } = one;
+    const { last_done_at: doneAt, last_success_at: at, resource, rows, stale } = one;
+    const partial = doneAt === null ? "never" : `${formatMinute(doneAt)} (partial)`;
     const numbers = [rows, hasRemoved ? one.removed : []].flat().map(formatCount);
     const age = at && formatAge(Date.parse(checked_at) - Date.parse(at)) + (stale ? " !" : "");
-    return [resource, ...numbers, formatCoverage(one, checked_at), at ? formatMinute(at) : "never", age];
+    return [resource, ...numbers, formatCoverage(one, checked_at), at ? formatMinute(at) : partial, age];
   });
   const counts = hasRemoved ? ["rows", "removed"] : ["rows"];
   const spare = ["last success", "removed", "read completely"];

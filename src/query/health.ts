@@ -13,6 +13,7 @@ import type { RunningCommand } from "../store/mirror-lock.js";
 import { loadOwner, type OwnerBrand } from "../store/owner.js";
 import { countRemoved, countUndated } from "../store/records.js";
 import {
+  findLastDoneSync,
   findLastRun,
   findLastUpToDateSync,
   findLastVerifiedSync,
@@ -42,8 +43,13 @@ export interface ResourceHealth {
    */
   covered: DateRange[];
   gaps: DateRange[];
-  /** The start time of the last sync that read the entire resource. */
+  /** The start time of the last successful sync that read the entire resource. */
   last_success_at: string | null;
+  /**
+   * The start time of the last successful sync, even if it read only part of the resource, such as a sync with an
+   * earlier `--until`.
+   */
+  last_done_at: string | null;
   age_seconds: number | null;
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
@@ -138,6 +144,7 @@ export function loadResourceHealth(
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
     gaps: findGaps([...covered, ...faultySlices]).map(toDateRange),
     last_success_at: success?.started_at ?? null,
+    last_done_at: findLastDoneSync(mirror, name)?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,

@@ -196,6 +196,11 @@ export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null
   );
 }
 
+/** Returns the last successful sync, even if it read only part of the resource. */
+export function findLastDoneSync(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, doneSyncSql);
+}
+
 /** Returns the last sync that read everything up to its own start time, even if it could not verify the data. */
 export function findLastUpToDateSync(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${upToDateSql}`);

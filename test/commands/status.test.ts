@@ -89,6 +89,7 @@ test("status --json prints the state of each resource with stable field names", 
         covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
         gaps: [],
         last_success_at: "2026-11-02T02:00:00.000Z",
+        last_done_at: "2026-11-02T02:00:00.000Z",
         age_seconds: 14_400,
         last_run: {
           run_id: 1,

@@ -365,4 +365,27 @@ describe("a sync with --until", () => {
     const covered = "SELECT to_at FROM run_coverage WHERE run_id = ?";
     expect(brand.sql(covered, brand.lastRun().run_id)).toEqual([{ to_at: "2025-01-01T23:59:59.999Z" }]);
   });
+
+  test.each([
+    ["orders", "sync orders --until 2026-11-01", "sync orders"],
+    ["opportunities", "sync opportunities --details none", "sync opportunities"],
+  ])(
+    "if no sync has read all %s, status shows the last successful sync as partial, and status --max-age exits with code 10",
+    async (resource, partialSync, fullSync) => {
+      const brand = makeBrand({ history: 50 });
+      const status = async () => {
+        const { code, out } = await brand.run(`status ${resource} --max-age 26h`);
+        return { code, out };
+      };
+      await brand.run(partialSync);
+      expect(await status()).toEqual({
+        code: 10,
+        out: expect.stringMatching(/ 2026-11-21 12:00 \(partial\)$/m),
+      });
+      await brand.run(fullSync);
+      brand.pass(2 * 60 * minute);
+      await brand.run(partialSync);
+      expect(await status()).toEqual({ code: 0, out: expect.stringMatching(/ 2026-11-21 12:00 +2h$/m) });
+    },
+  );
 });
