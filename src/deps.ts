@@ -87,6 +87,7 @@ export interface CommandLine {
   verbose: boolean;
   profile: string | undefined;
   db: string | undefined;
+  baseUrl: string | undefined;
   keyFile: string | undefined;
 }
 

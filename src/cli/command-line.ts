@@ -30,6 +30,7 @@ export function scanCommandLine(argv: readonly string[]): CommandLine {
     verbose: values.verbose === true,
     profile: textOf("profile"),
     db: textOf("db"),
+    baseUrl: textOf("base-url"),
     keyFile: textOf("key-file"),
   };
 }

@@ -4,7 +4,7 @@ import { explainSqliteError } from "../store/sqlite-errors.js";
 import { abbreviateArguments, hideKeys } from "../util/redact-keys.js";
 import { explainSystemError } from "../util/system-errors.js";
 import { escapeLines, printJson } from "../util/terminal.js";
-import { addMirrorFlags } from "./mirror-flags.js";
+import { addBrandFlags } from "./brand-flags.js";
 
 /**
  * Prints an error to stderr and, with `--json`, also to stdout. Control characters are escaped, and keys are redacted.
@@ -14,10 +14,11 @@ import { addMirrorFlags } from "./mirror-flags.js";
  */
 export function reportError(
   error: unknown,
-  { argv, db, json, verbose, profile: givenProfile }: CommandLine,
+  commandLine: CommandLine,
   deps: Pick<Deps, "stdout" | "stderr" | "signal" | "env" | "apiKeys">,
   profile?: string,
 ): ExitCode {
+  const { argv, db, json, verbose } = commandLine;
   // Print the reason for the abort, which is more useful to users than the AbortError itself.
   const isCutShort = deps.signal.aborted && error instanceof Error && error.name === "AbortError";
   const explained = asBrandapiError(isCutShort ? deps.signal.reason : error);
@@ -26,8 +27,10 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(explained.message);
-  const mirrorFlags = { profile: givenProfile ?? profile, db };
-  const hint = explained.hint && hideKeys(addMirrorFlags(clean(explained.hint), mirrorFlags, env), apiKeys);
+  // A usage error can occur before the base URL and the key file are checked. They may contain a password or a key.
+  const { baseUrl, keyFile } = explained instanceof UsageError ? {} : commandLine;
+  const brandFlags = { profile: commandLine.profile ?? profile, db, baseUrl, keyFile };
+  const hint = explained.hint && hideKeys(addBrandFlags(clean(explained.hint), brandFlags, env), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
   const profilePrefix = profile === undefined ? "" : `${profile}: `;
   deps.stderr.write(`brandapi: ${profilePrefix}${escapeLines(message)}\n`);

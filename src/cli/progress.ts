@@ -13,7 +13,7 @@ import {
   wrapLines,
 } from "../util/terminal.js";
 import { formatDuration } from "../util/timestamps.js";
-import { addMirrorFlags, type MirrorFlags } from "./mirror-flags.js";
+import { addBrandFlags, type BrandFlags } from "./brand-flags.js";
 
 /** The progress of a command. `status` reports it if the command is running in another terminal. */
 export interface Progress {
@@ -132,7 +132,7 @@ class StatusLine {
 }
 
 export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "color" | "progress", boolean>> &
-  MirrorFlags;
+  BrandFlags;
 
 /** Waits shorter than this number of milliseconds are not reported. */
 const minReportedWaitMs = 2_000;
@@ -285,7 +285,7 @@ export class TerminalReporter implements Reporter {
 
   #clean(text: string): string {
     const { apiKeys, env } = this.#deps;
-    return escapeLines(hideKeys(addMirrorFlags(text, this.#options, env), apiKeys));
+    return escapeLines(hideKeys(addBrandFlags(text, this.#options, env), apiKeys));
   }
 
   #notify(): void {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fetchIdentity, type Identity } from "../cli/api-session.js";
+import { addBrandFlags } from "../cli/brand-flags.js";
 import { asBrandapiError } from "../cli/error-output.js";
 import { explainMirrorError } from "../cli/mirror-errors.js";
-import { addMirrorFlags } from "../cli/mirror-flags.js";
 import { configPath } from "../config/folders.js";
 import { type GlobalFlags, readSettings, type Settings } from "../config/settings.js";
 import { unknownFieldHint } from "../config/stored-profiles.js";
@@ -92,15 +92,16 @@ interface Finding<T = unknown> {
 function printFinding(
   check: string,
   finding: Finding | BrandapiError,
-  { color, db, json, profile, quiet }: GlobalFlags,
+  flags: GlobalFlags,
   { env, apiKeys, stdout }: Deps,
 ): void {
+  const { color, json, quiet } = flags;
   const isError = finding instanceof Error;
   const passed = finding.hint ? "warning" : "ok";
   const state = isError ? "failed" : passed;
   if (quiet && state === "ok") return;
   const text = hideKeys(isError ? finding.message : finding.text, apiKeys);
-  const hint = finding.hint ? hideKeys(addMirrorFlags(finding.hint, { profile, db }, env), apiKeys) : null;
+  const hint = finding.hint ? hideKeys(addBrandFlags(finding.hint, flags, env), apiKeys) : null;
   const exit_code = isError ? finding.exitCode : exitCodes.done;
   const { green, red, yellow } = createStyle(stdout, { color }, env);
   const mark = { ok: green("ok"), warning: yellow("! "), failed: red("! ") }[state];

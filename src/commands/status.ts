@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { runForProfiles } from "../cli/all-profiles.js";
 import { warnBeforeExpiry } from "../cli/api-session.js";
+import { addBrandFlags } from "../cli/brand-flags.js";
 import { allProfilesOption, type ChosenResources, chooseResources, parsedOption } from "../cli/flags.js";
 import { withReadSession } from "../cli/read-session.js";
 import { parseDuration } from "../cli/time-flags.js";
@@ -76,7 +77,10 @@ async function printStatus(
     const health = loadHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
     const { fields, text } = loadFooter(mirror, settings.omit, now);
     if (json) printJson(deps.stdout, { profile, ...health, ...fields });
-    else if (!quiet) deps.stdout.write(wrapLines(formatStatus(health, areNamed, style, width) + text, width));
+    else if (!quiet) {
+      const output = formatStatus(health, areNamed, style, width) + text;
+      deps.stdout.write(wrapLines(addBrandFlags(output, flags, deps.env), width));
+    }
     warnBeforeExpiry(keyExpiresAt, now, warn);
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);

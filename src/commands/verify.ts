@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
+import { addBrandFlags } from "../cli/brand-flags.js";
 import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.js";
-import { addMirrorFlags } from "../cli/mirror-flags.js";
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
@@ -174,7 +174,7 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, { env, std
   }
   if (result.future) lines.push(`  not due yet: ${describeFuture(result.future)}`);
   for (const { table, why } of tables.differences) lines.push(`  table ${table}: ${tables.state}: ${why}`);
-  const completeLines = lines.map((line) => addMirrorFlags(line, flags, env));
+  const completeLines = lines.map((line) => addBrandFlags(line, flags, env));
   return `${completeLines.map((line) => wrapIndented(line, terminalWidth(stdout), 4)).join("\n")}\n`;
 }
 

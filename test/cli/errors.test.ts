@@ -1,8 +1,10 @@
+import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { addBrandFlags } from "../../src/cli/brand-flags.js";
 import { scanCommandLine } from "../../src/cli/command-line.js";
 import { asBrandapiError, reportError } from "../../src/cli/error-output.js";
-import { addMirrorFlags } from "../../src/cli/mirror-flags.js";
 import {
   ApiUnavailable,
   BadRequest,
@@ -25,6 +27,7 @@ import {
   UsageError,
 } from "../../src/errors.js";
 import { errorReason, writeHint } from "../../src/util/system-errors.js";
+import { makeBrand } from "../support/brand.js";
 import { brandapi, testDeps } from "../support/program.js";
 
 const withCode = (message: string, code: string, more: object = {}) =>
@@ -315,11 +318,20 @@ const suggestions = [
     "run `brandapi login --profile acme`, then `brandapi sync`",
     "run `brandapi login --profile acme`, then `brandapi sync --profile acme`",
   ],
+  [
+    "--base-url https://b.example/api/brand/v1 --key-file key.txt",
+    "run `brandapi sync orders`, `brandapi status`, or `brandapi query -f x.sql`",
+    "run `brandapi sync orders --base-url https://b.example/api/brand/v1 --key-file key.txt`, `brandapi status`, or `brandapi query -f x.sql`",
+  ],
+  [
+    "--db b.sqlite --base-url https://b.example/api/brand/v1 --key-file key.txt",
+    "run `brandapi login`",
+    "run `brandapi login --base-url https://b.example/api/brand/v1`",
+  ],
 ] as const;
 
 const completed = (text: string, options: string) => {
-  const { profile, db } = scanCommandLine(["status", ...options.split(" ")]);
-  return addMirrorFlags(text, { profile, db }, {});
+  return addBrandFlags(text, scanCommandLine(["status", ...options.split(" ")]), {});
 };
 
 test.each(suggestions.map(([options, text, expected]) => [options, expected, text]))(
@@ -345,7 +357,20 @@ test.each([
 test("hints add the profile from BRANDAPI_PROFILE to `brandapi login`, but to no other command", () => {
   const text = "run `brandapi login`, then `brandapi sync`";
   const expected = "run `brandapi login --profile acme`, then `brandapi sync`";
-  expect(addMirrorFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);
+  expect(addBrandFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);
+});
+
+test("errors and warnings repeat --base-url and --key-file, but a usage error does not, because they may contain a secret", async () => {
+  const brand = makeBrand();
+  const { BRANDAPI_BASE_URL: url = "", BRANDAPI_KEY: key = "" } = await brand.served();
+  writeFileSync(join(brand.home, "key.txt"), key, { mode: 0o600 });
+  const given = `--base-url ${url} --key-file key.txt`;
+  const run = async (command: string) => (await brandapi(`${command} ${given}`, { home: brand.home })).err;
+  expect(await run("verify")).toContain(`\`brandapi sync ${given}\``);
+  expect(await run("sync roster")).not.toContain("`");
+  expect(await run("query")).not.toContain("key.txt");
+  expect(await run("export orders --csv")).toContain(`\`brandapi sync orders ${given}\``);
+  expect(await run("login")).toContain("Next: `brandapi sync`.");
 });
 
 test("hints quote the mirror's path for the shell", async () => {

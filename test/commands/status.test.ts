@@ -137,16 +137,21 @@ test.each([
   ["2026-04-01", "2026-04-01"],
   ["2026-04-01T23:25:00.000Z", "2026-04-01 23:25"],
 ])(
-  "if the syncs have requested only records from %s onward, status reports that older records have never been requested",
+  "if the syncs have requested only records from %s onward, status reports that older records have never been requested, and suggests a command with the same flags",
   async (from, start) => {
+    const home = makeHome();
     const mirror = await makeMirror();
     writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
     recordCoverage(mirror, "orders", covered(from, "2026-11-02T02:00:00.000Z"));
     mirror.db.close();
-    const { code, out } = await brandapi(["status", "--db", mirror.path], { clock });
+    const given = `--profile acme --db ${mirror.path} --key-file key.txt`;
+    writeFileSync(join(home, "key.txt"), "brk_secret", { mode: 0o600 });
+    const { code, out } = await brandapi(`status ${given}`, { clock, home });
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^orders +1 +from ${start} `, "m"));
-    expect(out).toContain(`orders: records before ${start} have never been requested; run`);
+    expect(out).toContain(
+      `orders: records before ${start} have never been requested; run \`brandapi sync orders --full ${given}\`\n`,
+    );
   },
 );
 
@@ -330,7 +335,7 @@ test("status lists a run in progress before the resources' problems", async () =
   const at = "2026-11-02T05:00:00.000Z";
   const run = insertRun(mirror, "orders", at);
   updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
-  expect(await status()).toContain("1 order has a bad date; run `brandapi verify orders --repair`");
+  expect(await status()).toContain("1 order has a bad date; run `brandapi verify orders --repair --db ");
   expect(await status()).not.toContain("the last run was");
   mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", run));
   expect(await status()).toContain("1 order has a bad date; the data must be corrected in the API");
@@ -350,7 +355,7 @@ test("status shows denied access together with the findings of an earlier `verif
   saveAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
   const problems = async () =>
     (await brandapi(["status", "--db", mirror.path], { clock })).out.match(/^! .*$/gm);
-  const found = "! orders: 2 orders differ; run `brandapi verify orders --repair`";
+  const found = `! orders: 2 orders differ; run \`brandapi verify orders --repair --db ${mirror.path}\``;
   const refused = "! orders: refused on 2026-11-02 02:00: The plan is too small.";
   expect(await problems()).toEqual([found, refused]);
   end(3, "incomplete", "The list never settled.");
