@@ -138,12 +138,26 @@ export function daysUntil(expiresAt: string | null, now: number): number | null 
   return expiryMs === undefined ? null : Math.floor((expiryMs - now) / dayMs);
 }
 
-export function warnBeforeExpiry(expiresAt: string | null, now: number, warn: Reporter["warn"]): void {
+export function warnBeforeExpiry(
+  expiresAt: string | null,
+  settings: KeySettings,
+  now: number,
+  warn: Reporter["warn"],
+): void {
   const days = daysUntil(expiresAt, now);
   if (days === null || days > expiryWarningDays) return;
   warn(
-    `The key expires at ${expiresAt} (${formatDaysLeft(days)}). Create a new key in the console (Settings > Integrations > Brand API), then run \`brandapi login\`.`,
+    `The key expires at ${expiresAt} (${formatDaysLeft(days)}). Create a new key in the console (Settings > Integrations > Brand API), then ${describeKeyReplacement(settings)}.`,
   );
+}
+
+type KeySettings = Pick<Settings, "keySource" | "passedFlags">;
+
+/** Returns the step that replaces the key in use. A key from the environment or a file overrides a stored one. */
+function describeKeyReplacement({ keySource, passedFlags }: KeySettings): string {
+  if (keySource === "variable") return "set BRANDAPI_KEY to the new key";
+  if (keySource === "file") return `replace the key in the file ${passedFlags.keyFile}`;
+  return "run `brandapi login`";
 }
 
 /**

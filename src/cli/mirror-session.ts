@@ -197,7 +197,7 @@ async function withApi<T>(
  */
 async function checkApiIdentity(
   api: ApiClient,
-  { deps }: MirrorCommand,
+  { deps, settings }: MirrorCommand,
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await requestIdentity(api);
@@ -206,7 +206,7 @@ async function checkApiIdentity(
     throw new ConfigurationError(identity.clockWarning, {
       hint: "set the clock, then run the same command again",
     });
-  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), warn);
+  warnBeforeExpiry(identity.key.expires_at, settings, deps.clock.now(), warn);
   return identity;
 }
 

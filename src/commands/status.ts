@@ -81,7 +81,7 @@ async function printStatus(
       const output = formatStatus(health, areNamed, style, width) + text;
       deps.stdout.write(wrapLines(addBrandFlags(output, flags, deps.env), width));
     }
-    warnBeforeExpiry(keyExpiresAt, now, warn);
+    warnBeforeExpiry(keyExpiresAt, { ...settings, keySource: "profile" }, now, warn);
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;

@@ -18,6 +18,6 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<void> 
   const reporter = new TerminalReporter(deps, flags);
   noteMisspelledVariables(flags, deps.env, reporter.note);
   printIdentity(deps, flags, settings, identity);
-  warnBeforeExpiry(identity.key.expires_at, deps.clock.now(), reporter.warn);
+  warnBeforeExpiry(identity.key.expires_at, settings, deps.clock.now(), reporter.warn);
   if (identity.clockWarning) reporter.warn(identity.clockWarning);
 }

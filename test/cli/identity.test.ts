@@ -74,7 +74,8 @@ test.each([
     expect(daysUntil(expiresAt, noon)).toBe(days);
     expect(formatDaysLeft(days)).toBe(text);
     const warnings: string[] = [];
-    warnBeforeExpiry(expiresAt, noon, (warning) => warnings.push(warning));
+    const settings = { keySource: "profile", passedFlags: {} } as const;
+    warnBeforeExpiry(expiresAt, settings, noon, (warning) => warnings.push(warning));
     expect(warnings).toEqual(days === null ? [] : [expect.stringContaining(`(${text})`)]);
   },
 );
@@ -89,6 +90,22 @@ test.each([
   const { code, err } = await brand.run(command);
   expect([code, err]).toEqual([0, expected === "" ? "" : expect.stringContaining(expected)]);
 });
+
+test.each(["whoami", "sync roster --quiet"])(
+  "the expiry warning of %s says how to replace a key from BRANDAPI_KEY, a key file or the profile",
+  async (command) => {
+    const brand = makeBrand({ createsMirror: true });
+    brand.setKey({ expiresAt: brand.now() + day });
+    writeFileSync(join(brand.home, "key.txt"), brand.key, { mode: 0o600 });
+    const warned = async (words: string) => (await brand.run(words)).err;
+    expect(await warned(command)).toMatch(/, then set BRANDAPI_KEY to the new key\.\n$/);
+    const withKeyFile = await warned(`${command} --key-file key.txt`);
+    expect(withKeyFile).toMatch(/, then replace the key in the file key\.txt\.\n$/);
+    await brand.run("login --key-file key.txt");
+    delete brand.env.BRANDAPI_KEY;
+    expect(await warned(command)).toMatch(/, then run `brandapi login`\.\n$/);
+  },
+);
 
 test("whoami prints the brand, the key and the settings, and prints nothing with --quiet", async () => {
   const brand = makeBrand({ name: "Acme" });
