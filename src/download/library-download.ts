@@ -45,8 +45,8 @@ export function selectFiles(mirror: Mirror, table: ReadableTable, selection: Fil
        coalesce(c.id, substr(r.key, instr(r.key, '/') + 1)) AS id, c.filename, c.mime_type AS mimeType,
        iif(c.file_size_bytes >= 0, c.file_size_bytes, NULL) AS size, c.created_at AS createdAt, r.since_at AS sinceAt
      FROM (SELECT * FROM content WHERE ${parenthesize(where)}) AS c JOIN records AS r USING (record_id)
-     WHERE (@since IS NULL OR r.dated_at >= @since) AND (@until IS NULL OR r.dated_at < @until + 1)
-     ORDER BY r.dated_at DESC, r.key`;
+     WHERE (@since IS NULL OR r.dated_ms >= @since) AND (@until IS NULL OR r.dated_ms < @until + 1)
+     ORDER BY r.dated_ms DESC, r.key`;
   try {
     return mirror.selectRows<LibraryFile>(select, { since, until });
   } catch (error) {

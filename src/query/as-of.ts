@@ -184,8 +184,8 @@ function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asO
        FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
        WHERE r.resource IN ${namesSql} AND v.since_at <= '${asOf}' AND v.until_at > '${asOf}' ORDER BY v.version_id DESC;
      CREATE TEMP VIEW records AS
-       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json, r.context,
-         past.since_at, past.removed_at
+       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json,
+         r.parameters, past.since_at, past.removed_at
        FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
        LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
   );

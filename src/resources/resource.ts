@@ -163,7 +163,7 @@ export interface TotalsSource {
   amountFields: readonly string[];
 }
 
-/** Returns the resource's status filters, each with its bit in the `records.flags` column. */
+/** Returns the resource's status filters, each with its bit in the `records.status_bits` column. */
 export function listStatusFilters({ strategy }: Resource): (StatusFilter & { statusBit: number })[] {
   const filters = strategy.kind === "dated" ? (strategy.statusFilters ?? []) : [];
   return filters.map((filter, position) => ({ ...filter, statusBit: 1 << position }));

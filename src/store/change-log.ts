@@ -75,7 +75,7 @@ export class ChangeLog {
       at,
       isPresent,
       this.runId,
-      recordMonth(row.dated_at),
+      recordMonth(row.dated_ms),
     );
   }
 
@@ -109,7 +109,7 @@ export class ChangeLog {
    *
    * If that time is unknown, returns the start of the mirrored version.
    */
-  #lastSeenAt({ dated_at, key, record_id, removed_at, since_at }: RecordRow): string {
+  #lastSeenAt({ dated_ms, key, record_id, removed_at, since_at }: RecordRow): string {
     const { mirror, resource } = this;
     if (removed_at !== null) {
       const select = `SELECT last_seen_unchanged_at FROM changes
@@ -118,7 +118,7 @@ export class ChangeLog {
     }
     const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
     const seenBeforeMissing = mirror.selectValue<string>(select, resource.name, record_id);
-    const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_at) ?? since_at;
+    const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_ms) ?? since_at;
     // A read that took place before `since_at` cannot have returned this version.
     return seenAt > since_at ? seenAt : since_at;
   }

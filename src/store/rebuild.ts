@@ -70,8 +70,8 @@ function rebuild(mirror: Mirror, resource: Resource): string[] {
     const rowIssues = projection.write(record, { isNew: true });
     issues.save(record, rowIssues, { isNew: true, readAt: record.sinceAt });
     const date = recordDate(resource, record.value);
-    if (date !== record.row.dated_at)
-      mirror.execute("UPDATE records SET dated_at = ? WHERE record_id = ?", date, record.recordId);
+    if (date !== record.row.dated_ms)
+      mirror.execute("UPDATE records SET dated_ms = ? WHERE record_id = ?", date, record.recordId);
   }
   if (hasRecords) indexTables(mirror, resource);
   if (resource.strategy.kind === "dated") setVersionMonths(mirror, resource);
@@ -115,11 +115,7 @@ const rowRules = 6;
 /** Returns a hash of the columns in a resource's tables and of the fields that provide their values. */
 function fingerprint(resource: Resource): string {
   const shapes = listTableShapes(resource).map((shape) => {
-    // The hashes in existing mirrors contain `context`.
-    const sources = shape.columns.map(({ source, path }) => [
-      source === "parameter" ? "context" : source,
-      ...path,
-    ]);
+    const sources = shape.columns.map(({ source, path }) => [source, ...path]);
     const tables = recordStates.map((state) => createTableSql(shape, shape.columns, state));
     return [tables, shape.discoversColumns, shape.list?.path ?? null, sources];
   });

@@ -190,15 +190,16 @@ export class RecordWriter {
   }
 
   #isOlder({ value }: RecordVersion, row: RecordRow): boolean {
-    if (row.removed_at !== null || row.dated_at === null) return false;
+    if (row.removed_at !== null || row.dated_ms === null) return false;
     const date = recordDate(this.resource, value);
-    return date !== null && date < startOfSecond(row.dated_at);
+    return date !== null && date < startOfSecond(row.dated_ms);
   }
 
   #add(key: string, { json, listJson, value }: RecordVersion, request: RequestInfo): number {
     const { parameters, isFaulty = false, readAt } = request;
     const date = recordDate(this.resource, value);
-    const insert = `INSERT INTO records (resource, key, json, list_json, context, since_at, dated_at, flags)
+    const insert = `INSERT INTO records
+        (resource, key, json, list_json, parameters, since_at, dated_ms, status_bits)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
     const { lastInsertRowid } = this.mirror.execute(
       insert,
@@ -249,7 +250,7 @@ export class RecordWriter {
     { parameters }: RequestInfo,
   ): "identical" | "equivalent" | "changed" {
     // A record that reappears or was read with different request parameters counts as changed.
-    if (row.removed_at !== null || row.context !== formatParameters(parameters)) return "changed";
+    if (row.removed_at !== null || row.parameters !== formatParameters(parameters)) return "changed";
     if (row.json === json && row.list_json === listJson) return "identical";
     return isSameRecord(this.#parseMirrored(row, value), value, this.resource) ? "equivalent" : "changed";
   }
@@ -268,7 +269,8 @@ export class RecordWriter {
     const { parameters, readAt } = request;
     const { record_id: recordId } = row;
     this.mirror.execute(
-      `UPDATE records SET json = ?, list_json = ?, context = ?, since_at = ?, dated_at = ?, flags = ?, removed_at = NULL
+      `UPDATE records SET json = ?, list_json = ?, parameters = ?, since_at = ?, dated_ms = ?, status_bits = ?,
+         removed_at = NULL
        WHERE record_id = ?`,
       json,
       listJson,

@@ -20,8 +20,8 @@ interface Condition {
  */
 export function whereCurrent(resourceName: string, { from, to }: TimeRange): Condition {
   const conditions: Condition[] = [{ sql: "resource = ? AND removed_at IS NULL", values: [resourceName] }];
-  if (Number.isFinite(from)) conditions.push({ sql: "dated_at >= ?", values: [from] });
-  if (Number.isFinite(to)) conditions.push({ sql: "dated_at < ?", values: [to + 1] });
+  if (Number.isFinite(from)) conditions.push({ sql: "dated_ms >= ?", values: [from] });
+  if (Number.isFinite(to)) conditions.push({ sql: "dated_ms < ?", values: [to + 1] });
   return {
     sql: conditions.map(({ sql }) => sql).join(" AND "),
     values: conditions.flatMap(({ values }) => values),
@@ -48,13 +48,14 @@ export function countCurrent(mirror: Mirror, resourceName: string, range = allTi
   if (isAllTime && statusBit === 0)
     return countWhere(mirror, "resource = ?", [resourceName]) - countRemoved(mirror, resourceName);
   const { sql, values } = whereCurrent(resourceName, range);
-  // `flags > 0` makes SQLite use the `records_flagged` index.
-  const hasStatus = statusBit === 0 ? "" : ` AND flags > 0 AND (flags & ${statusBit}) = ${statusBit}`;
+  // `status_bits > 0` makes SQLite use the `records_flagged` index.
+  const hasStatus =
+    statusBit === 0 ? "" : ` AND status_bits > 0 AND (status_bits & ${statusBit}) = ${statusBit}`;
   return countWhere(mirror, sql + hasStatus, values);
 }
 
 export function countUndated(mirror: Mirror, resourceName: string): number {
-  return countWhere(mirror, "resource = ? AND dated_at IS NULL AND removed_at IS NULL", [resourceName]);
+  return countWhere(mirror, "resource = ? AND dated_ms IS NULL AND removed_at IS NULL", [resourceName]);
 }
 
 export function countRemoved(mirror: Mirror, resourceName: string): number {
@@ -76,20 +77,20 @@ export function findNthDate(
   nth: number,
 ): number | null {
   const { sql, values } = whereCurrent(resourceName, range);
-  const select = `SELECT dated_at FROM records WHERE ${sql} AND dated_at IS NOT NULL
-    ORDER BY dated_at LIMIT 1 OFFSET ?`;
+  const select = `SELECT dated_ms FROM records WHERE ${sql} AND dated_ms IS NOT NULL
+    ORDER BY dated_ms LIMIT 1 OFFSET ?`;
   return mirror.selectValue<number>(select, ...values, nth);
 }
 
 /** Returns a record's date, or null if the date is unreadable or no current record has this ID. */
 export function findMirroredDate(mirror: Mirror, recordId: number): number | null {
-  const find = "SELECT dated_at FROM records WHERE record_id = ? AND removed_at IS NULL";
+  const find = "SELECT dated_ms FROM records WHERE record_id = ? AND removed_at IS NULL";
   return mirror.selectValue<number>(find, recordId);
 }
 
 /** True if a record is current and its date is unreadable. */
 export function isUndated(mirror: Mirror, recordId: number): boolean {
-  const find = "SELECT 1 FROM records WHERE record_id = ? AND removed_at IS NULL AND dated_at IS NULL";
+  const find = "SELECT 1 FROM records WHERE record_id = ? AND removed_at IS NULL AND dated_ms IS NULL";
   return mirror.selectValue(find, recordId) === 1;
 }
 
@@ -98,7 +99,7 @@ export interface CurrentRecord {
   key: string;
   value: Json;
   detailedAt: string | null;
-  isOutdated: boolean;
+  hasOutdatedDetails: boolean;
 }
 
 /**
@@ -115,9 +116,9 @@ export function* loadCurrentRecords(
   for (const id of mirror.selectValues<number>(selectIds, { resource: resourceName, keySuffix })) {
     const row = mirror.selectRow<RecordRow>("SELECT * FROM records WHERE record_id = ?", id);
     if (!row) continue;
-    const { key, detailed_at: detailedAt, outdated } = row;
+    const { key, detailed_at: detailedAt, details_outdated } = row;
     const value = parseStoredRecord(mirror, id, row.json);
-    yield { id, key, value, detailedAt, isOutdated: outdated === 1 };
+    yield { id, key, value, detailedAt, hasOutdatedDetails: details_outdated === 1 };
   }
 }
 
@@ -148,7 +149,7 @@ export interface VersionRow {
   /** The record after redaction, including any details that are merged into it. */
   json: string;
   /** The request parameters (`ParsedRecord.parameters`) as JSON, or null if there are none. */
-  context: string | null;
+  parameters: string | null;
   /**
    * The time at which this version was first read or, for a removed record, the time of its removal. If the resource
    * has no history, the time of the last read.
@@ -158,7 +159,7 @@ export interface VersionRow {
   removed_at: string | null;
 }
 
-/** A row in `records`. `list_json`, `detailed_at` and `outdated` are used only by resources with details. */
+/** A row in `records`. `list_json`, `detailed_at` and `details_outdated` are used only by resources with details. */
 export interface RecordRow extends VersionRow {
   resource: string;
   /** The record's ID, or its position in the list (see `recordKey`). */
@@ -168,11 +169,11 @@ export interface RecordRow extends VersionRow {
   /** The time (ISO 8601) of the last request for the record's details, or null if they were never requested. */
   detailed_at: string | null;
   /** 1 if the details must be requested again, usually because the list item has changed since `detailed_at`. */
-  outdated: 0 | 1;
-  /** The record's date (see `recordDate`), in milliseconds since the Unix epoch, unlike all other times in this table. */
-  dated_at: number | null;
+  details_outdated: 0 | 1;
+  /** The record's date (see `recordDate`), in milliseconds since the Unix epoch. */
+  dated_ms: number | null;
   /** The status bits of all API filters that match the record (see `recordStatusBits`). */
-  flags: number;
+  status_bits: number;
 }
 
 /** A record parsed from its row. `parameters` are the request parameters that the record does not contain. */
@@ -189,12 +190,12 @@ export function recordState({ removedAt }: Pick<ParsedRecord, "removedAt">): Rec
 }
 
 export function parseRecord(mirror: Mirror, row: VersionRow): ParsedRecord {
-  const { context, json, record_id: recordId, removed_at: removedAt, since_at: sinceAt } = row;
+  const { json, parameters, record_id: recordId, removed_at: removedAt, since_at: sinceAt } = row;
   const parse = (text: string) => asObject(parseStoredRecord(mirror, recordId, text));
   return {
     recordId,
     value: parse(json),
-    parameters: context === null ? {} : parse(context),
+    parameters: parameters === null ? {} : parse(parameters),
     sinceAt,
     removedAt,
   };
@@ -284,7 +285,7 @@ export function recordMonth(date: number | null): string | null {
   return date === null ? null : utcMonth(date);
 }
 
-/** Returns the value of the `flags` column: the status bits of all API filters that match a record. */
+/** Returns the value of the `status_bits` column: the status bits of all API filters that match a record. */
 export function recordStatusBits(resource: Resource, value: Json): number {
   const matching = listStatusFilters(resource).filter(({ field }) => valueAt(value, [field]) === true);
   return matching.reduce((bits, { statusBit }) => bits | statusBit, 0);
@@ -309,12 +310,12 @@ export function mergeListItem(mirror: Mirror, row: RecordRow, item: Json): Json 
  * @param requestedAt in milliseconds since the Unix epoch
  */
 export function markDetailsRead(mirror: Mirror, recordId: number, requestedAt: number): void {
-  const update = "UPDATE records SET detailed_at = ?, outdated = 0 WHERE record_id = ?";
+  const update = "UPDATE records SET detailed_at = ?, details_outdated = 0 WHERE record_id = ?";
   mirror.execute(update, formatInstant(requestedAt), recordId);
 }
 
 export function markDetailsOutdated(mirror: Mirror, recordId: number): void {
-  mirror.execute("UPDATE records SET outdated = 1 WHERE record_id = ?", recordId);
+  mirror.execute("UPDATE records SET details_outdated = 1 WHERE record_id = ?", recordId);
 }
 
 /**
@@ -327,7 +328,7 @@ export function loadDetailIds(
   parentField: string,
 ): Map<string, number[]> {
   const details = new Map<string, number[]>();
-  const select = `SELECT record_id AS id, json_extract(context, ?) AS parentId
+  const select = `SELECT record_id AS id, json_extract(parameters, ?) AS parentId
     FROM records WHERE resource = ? AND removed_at IS NULL`;
   const rows = mirror.selectRows<{ id: number; parentId: string }>(select, `$.${parentField}`, resourceName);
   for (const { id, parentId } of rows) details.set(parentId, [...(details.get(parentId) ?? []), id]);

@@ -20,9 +20,9 @@ export const systemTables = {
 export const applicationId = 0x62726e64;
 
 /**
- * The migrations of the system tables, one per schema version. Later migrations rename some tables that earlier ones
- * create. Never change a released migration. The typed tables are created by `projection.ts` from the resource
- * declarations.
+ * The migrations of the system tables, one per schema version. Later migrations rename some tables and columns that
+ * earlier ones create. Never change a released migration. The typed tables are created by `projection.ts` from the
+ * resource declarations.
  */
 export const migrations: readonly string[] = [
   `
@@ -212,6 +212,12 @@ export const migrations: readonly string[] = [
   UPDATE OR IGNORE mirror_info SET name = 'denied:' || substr(name, 9) WHERE name LIKE 'refused:%';
   DELETE FROM mirror_info WHERE name IN ('under_way', 'failed_run') OR name LIKE 'refused:%';
   `,
+  `
+  ALTER TABLE records RENAME COLUMN context TO parameters;
+  ALTER TABLE records RENAME COLUMN flags TO status_bits;
+  ALTER TABLE records RENAME COLUMN outdated TO details_outdated;
+  ALTER TABLE records RENAME COLUMN dated_at TO dated_ms;
+  `,
 ];
 
 /**
@@ -246,8 +252,8 @@ export function migrateSystemTables(db: Database): void {
 }
 
 /**
- * Runs statements that rename tables. Without `writable_schema`, SQLite refuses to rename a table if the file contains
- * an invalid view or trigger.
+ * Runs statements that rename tables or columns. Without `writable_schema`, SQLite refuses to rename them if the file
+ * contains an invalid view or trigger.
  */
 export function withWritableSchema(db: Database, work: () => void): void {
   db.unsafeMode().pragma("writable_schema = ON");

@@ -241,7 +241,7 @@ class MissingRecords {
   ) {}
 
   load(): MissingRecord[] {
-    const select = `SELECT record_id AS id, dated_at AS date FROM missing AS m JOIN records AS r USING (record_id)
+    const select = `SELECT record_id AS id, dated_ms AS date FROM missing AS m JOIN records AS r USING (record_id)
       WHERE m.resource = ? AND r.removed_at IS NULL`;
     return this.mirror.selectRows(select, this.resourceName);
   }
@@ -266,7 +266,7 @@ class MissingRecords {
   count(range: TimeRange, statusBit: number): number {
     const { sql, values } = whereCurrent(this.resourceName, range);
     // NOT INDEXED makes SQLite start from the few missing records, because the range may contain a million records.
-    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (flags & ?) = ?
+    const select = `SELECT count(*) FROM records NOT INDEXED WHERE ${sql} AND (status_bits & ?) = ?
       AND record_id IN (SELECT record_id FROM missing WHERE resource = ?)`;
     return this.mirror.selectValue<number>(select, ...values, statusBit, statusBit, this.resourceName) ?? 0;
   }

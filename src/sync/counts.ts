@@ -11,7 +11,7 @@ import type { CountSums, DatedSession, ResourceSession } from "./session.js";
 
 /** Selects the records to count: all of them, or those with one status. */
 interface CountFilter extends Pick<StatusFilter, "name" | "query"> {
-  /** The status's bit in the `records.flags` column, or 0 for all records. */
+  /** The status's bit in the `records.status_bits` column, or 0 for all records. */
   statusBit: number;
 }
 

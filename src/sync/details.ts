@@ -66,10 +66,10 @@ function findParents(session: DetailsSession): DetailsParent[] {
   const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
   const parents: DetailsParent[] = [];
   for (const record of loadCurrentRecords(mirror, resource.name)) {
-    const { id, key, detailedAt, isOutdated, value } = record;
+    const { id, key, detailedAt, hasOutdatedDetails, value } = record;
     const apiId = apiIdOrNull(resource, value);
     if (apiId === null || encodePathSegment(apiId) === null) continue;
-    const isPending = detailedAt === null || isOutdated;
+    const isPending = detailedAt === null || hasOutdatedDetails;
     const isOpen = options.details === "all" || resource.strategy.canChange(value as JsonObject);
     const isDue = isPending || (isOpen && detailedAt <= freshSince);
     parents.push({ id, key, apiId, detailedAt, isPending, isDue });

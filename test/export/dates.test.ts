@@ -54,11 +54,11 @@ test("exported orders have columns for the day, month and time in UTC", async ()
   const mirror = await mirrorOf([...Object.keys(readable), ...unreadable]);
   const rows = mirror.db
     .prepare(
-      "SELECT order_date, day, month, order_date_utc AS at, dated_at FROM orders JOIN records USING (record_id)",
+      "SELECT order_date, day, month, order_date_utc AS at, dated_ms FROM orders JOIN records USING (record_id)",
     )
     .all() as Record<string, string | number | null>[];
   mirror.db.close();
-  for (const { order_date, day, month, at, dated_at } of rows) {
+  for (const { order_date, day, month, at, dated_ms } of rows) {
     const instant = readable[String(order_date)];
     const text = instant === undefined ? null : utcOf(instant);
     expect({ day, month, at }).toEqual({
@@ -67,7 +67,7 @@ test("exported orders have columns for the day, month and time in UTC", async ()
       at: text,
     });
     const ms = instant === undefined ? null : Date.parse(`${instant.slice(0, 23)}Z`);
-    expect(dated_at === null ? null : Math.floor(Number(dated_at))).toBe(ms);
+    expect(dated_ms === null ? null : Math.floor(Number(dated_ms))).toBe(ms);
   }
   expect(rows).toHaveLength(Object.keys(readable).length + unreadable.length);
 });
@@ -194,19 +194,19 @@ test("migrating a mirror recomputes the derived dates of all records and their e
   );
   writeRead(mirror, "orders", changed, { at: "2026-11-02T00:00:00.000Z" });
   mirror.db.exec(
-    "UPDATE records SET dated_at = 5; UPDATE record_versions SET month = NULL; DELETE FROM mirror_info WHERE name = 'shape:orders'",
+    "UPDATE records SET dated_ms = 5; UPDATE record_versions SET month = NULL; DELETE FROM mirror_info WHERE name = 'shape:orders'",
   );
   mirror.db.close();
   await brandapi(["query", "SELECT 1", "--db", mirror.path]);
   const { out } = await brandapi([
     "query",
-    "SELECT key, dated_at, v.month FROM records JOIN record_versions AS v USING (record_id) ORDER BY key",
+    "SELECT key, dated_ms, v.month FROM records JOIN record_versions AS v USING (record_id) ORDER BY key",
     "--json",
     "--db",
     mirror.path,
   ]);
   expect(JSON.parse(out)).toEqual([
-    { key: "order-0", dated_at: null, month: null },
-    { key: "order-1", dated_at: Date.parse("2026-06-30T22:30:00Z"), month: "2026-06" },
+    { key: "order-0", dated_ms: null, month: null },
+    { key: "order-1", dated_ms: Date.parse("2026-06-30T22:30:00Z"), month: "2026-06" },
   ]);
 });

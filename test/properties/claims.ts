@@ -46,7 +46,7 @@ interface Row {
   full: string;
   removed_at: string | null;
   missing: 0 | 1;
-  dated_at: number | null;
+  dated_ms: number | null;
 }
 
 export function readClaims(world: World): MirrorClaims {
@@ -62,16 +62,16 @@ export function readClaims(world: World): MirrorClaims {
     });
   const rows = db
     .prepare(
-      `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at, dated_at,
+      `SELECT key, coalesce(list_json, json) AS json, json AS full, removed_at, dated_ms,
          record_id IN (SELECT record_id FROM missing) AS missing FROM records WHERE resource = ?`,
     )
     .all(resource.name) as Row[];
-  const records = rows.map(({ key, json, full, removed_at, missing, dated_at }) => ({
+  const records = rows.map(({ key, json, full, removed_at, missing, dated_ms }) => ({
     key,
     json,
     full,
     isMissing: missing === 1,
-    dated: dated_at,
+    dated: dated_ms,
     removedAt: removed_at === null ? null : Date.parse(removed_at),
     version: versionHistory.versions.get(key)?.findLast((version) => version.json === json) ?? null,
   }));

@@ -57,7 +57,7 @@ export const piecewiseResources: readonly PiecewiseResource[] = [
         select(
           `SELECT s.key AS id, json_group_array(json(r.json)) FILTER (WHERE r.json IS NOT NULL) AS results
              FROM records AS s LEFT JOIN records AS r ON r.resource = 'survey-results' AND r.removed_at IS NULL
-               AND json_extract(r.context, '$.survey_id') = s.key
+               AND json_extract(r.parameters, '$.survey_id') = s.key
            WHERE s.resource = 'surveys' AND s.removed_at IS NULL GROUP BY s.key`,
         ).flatMap(({ id, results }) => surveyParts(id, JSON.parse(String(results)) as unknown[])),
       ),

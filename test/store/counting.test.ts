@@ -43,16 +43,16 @@ async function mirrored() {
 function countOneByOne(
   mirror: Awaited<ReturnType<typeof mirrored>>,
   { from, to }: { from: number; to: number },
-  flags: number,
+  statusBits: number,
 ): number {
   const isAll = !Number.isFinite(from) && !Number.isFinite(to);
-  return rows<{ dated_at: number | null; flags: number }>(
+  return rows<{ dated_ms: number | null; status_bits: number }>(
     mirror,
-    "SELECT dated_at, flags FROM records WHERE resource = 'orders' AND removed_at IS NULL",
+    "SELECT dated_ms, status_bits FROM records WHERE resource = 'orders' AND removed_at IS NULL",
   ).filter(
     (row) =>
-      (row.flags & flags) === flags &&
-      (row.dated_at === null ? isAll : row.dated_at >= from && row.dated_at <= to),
+      (row.status_bits & statusBits) === statusBits &&
+      (row.dated_ms === null ? isAll : row.dated_ms >= from && row.dated_ms <= to),
   ).length;
 }
 
@@ -67,9 +67,9 @@ test.each([
   ["in a range after all records", { ...never, from: first + 99 * day }],
 ])("countCurrent excludes removed records from the count of records %s", async (_, range) => {
   const mirror = await mirrored();
-  for (const flags of [0, 1, 2, 3])
-    expect(countCurrent(mirror, "orders", range, flags), `flags ${flags}`).toBe(
-      countOneByOne(mirror, range, flags),
+  for (const statusBits of [0, 1, 2, 3])
+    expect(countCurrent(mirror, "orders", range, statusBits), `status bits ${statusBits}`).toBe(
+      countOneByOne(mirror, range, statusBits),
     );
 });
 

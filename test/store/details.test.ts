@@ -47,7 +47,7 @@ test("the first read of a campaign's details is not recorded as a change, but la
   const { mirror, write } = await campaigns();
   write(listed, 1);
   expect(write(detailed, 2, true)).toMatchObject({ added: 0, changed: 0 });
-  expect(present(mirror)).toMatchObject([{ value: detailed, detailedAt: at(2), isOutdated: false }]);
+  expect(present(mirror)).toMatchObject([{ value: detailed, detailedAt: at(2), hasOutdatedDetails: false }]);
   expect(changes(mirror)).toEqual([]);
   expect(rows(mirror, "SELECT json, until_at FROM record_versions")).toEqual([
     { json: JSON.stringify(listed), until_at: at(2) },
@@ -80,18 +80,18 @@ test("a newer list item overwrites the fields of a campaign's details, and remov
   write(listed, 1);
   write(detailed, 2, true);
   write(listed, 3);
-  expect(present(mirror)).toMatchObject([{ value: detailed, isOutdated: false }]);
+  expect(present(mirror)).toMatchObject([{ value: detailed, hasOutdatedDetails: false }]);
   const next = { id: "c1", title: "Summer" };
   expect(write(next, 4)).toMatchObject({ changed: 1 });
   const { status: _, ...rest } = detailed;
-  expect(present(mirror)).toMatchObject([{ value: { ...rest, title: "Summer" }, isOutdated: true }]);
+  expect(present(mirror)).toMatchObject([{ value: { ...rest, title: "Summer" }, hasOutdatedDetails: true }]);
   expect(mirror.selectValue("SELECT list_json FROM records")).toBe(JSON.stringify(next));
   expect(rows(mirror, "SELECT title, status FROM opportunities")).toEqual([
     { title: "Summer", status: null },
   ]);
   expect(rows(mirror, "SELECT id FROM opportunity_deliverables")).toEqual([{ id: "d1" }]);
   write({ ...rest, title: "Summer" }, 5, true);
-  expect(present(mirror)).toMatchObject([{ detailedAt: at(5), isOutdated: false }]);
+  expect(present(mirror)).toMatchObject([{ detailedAt: at(5), hasOutdatedDetails: false }]);
 });
 
 test("a campaign whose list item is unchanged counts as unchanged, even though its stored details contain additional fields", async () => {
@@ -119,7 +119,7 @@ test("if the list stops returning a field, the field is removed from the record,
   write(withNote, 2, true);
   expect(write(withNote, 3)).toEqual({ added: 0, changed: 0 });
   expect(write(listed, 4)).toEqual({ added: 0, changed: 1 });
-  expect(present(mirror)).toMatchObject([{ value: listed, isOutdated: true }]);
+  expect(present(mirror)).toMatchObject([{ value: listed, hasOutdatedDetails: true }]);
 });
 
 test("loadCurrentRecords returns only current records and, if a suffix is given, only those whose keys end with it", async () => {

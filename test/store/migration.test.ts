@@ -213,6 +213,10 @@ function downgradeToVersion4({ db: path }: TestBrand, more = ""): void {
     ALTER TABLE stored_totals RENAME TO day_figures;
     ALTER TABLE discovered_columns RENAME TO open_columns;
     ALTER TABLE sync_state RENAME COLUMN ignored_filters TO distrusted;
+    ALTER TABLE records RENAME COLUMN parameters TO context;
+    ALTER TABLE records RENAME COLUMN status_bits TO flags;
+    ALTER TABLE records RENAME COLUMN details_outdated TO outdated;
+    ALTER TABLE records RENAME COLUMN dated_ms TO dated_at;
     UPDATE sync_state SET distrusted = '["cancelled"]' WHERE resource = 'orders';
     UPDATE mirror_info SET name = 'under_way' WHERE name = 'running_command';
     INSERT INTO mirror_info VALUES ('failed_run', '{"command":"sync","error":"no network"}');
@@ -235,6 +239,7 @@ test("the migration of a mirror with schema version 4 keeps the contents of rena
   const oldInfo = "SELECT value FROM mirror_info WHERE name IN ('under_way', 'failed_run', 'refused:orders')";
   const newInfo =
     "SELECT value FROM mirror_info WHERE name IN ('running_command', 'failed_command', 'denied:orders')";
+  const [recordsBefore] = readAll("records");
   const before = readAll("marked_slices", "day_figures", "open_columns", `(${oldInfo} ORDER BY value)`);
   expect(before.every(({ length }) => length > 0)).toBe(true);
 
@@ -255,6 +260,14 @@ test("the migration of a mirror with schema version 4 keeps the contents of rena
   const totals = before[1]?.map(({ figures, ...row }) => ({ ...row, totals: figures }));
   expect(after).toEqual([before[0], totals, ...before.slice(2)]);
   expect(brand.sql(oldInfo)).toEqual([]);
+  const records = recordsBefore?.map(({ context, dated_at, flags, outdated, ...row }) => ({
+    ...row,
+    parameters: context,
+    dated_ms: dated_at,
+    status_bits: flags,
+    details_outdated: outdated,
+  }));
+  expect(brand.sql("SELECT * FROM records")).toEqual(records);
   const ignored = "SELECT ignored_filters FROM sync_state WHERE resource = 'orders'";
   expect(brand.sql(ignored)).toEqual([{ ignored_filters: '["cancelled"]' }]);
 
@@ -291,23 +304,36 @@ test("if values are stored under both old and new names, a migration keeps the v
   );
 });
 
-test("a migration updates user-defined views and triggers that use a renamed table, even if other views and triggers are invalid", async () => {
+test("a migration updates user-defined indexes, views and triggers that use a renamed table or column, even if other views and triggers are invalid", async () => {
   const path = releasedMirror(`
     INSERT INTO day_figures VALUES ('orders', '2026-11-01', '[3]');
     CREATE TABLE log (day);
     CREATE TABLE Content_Removed (mine);
     CREATE VIEW my_view AS SELECT figures AS mine FROM day_figures;
     CREATE TRIGGER my_trigger AFTER INSERT ON log BEGIN DELETE FROM day_figures WHERE day = new.day; END;
+    CREATE VIEW my_records AS SELECT key, flags AS bits FROM records WHERE outdated = 0;
+    CREATE INDEX my_index ON records (context) WHERE dated_at > 0;
     CREATE VIEW invalid_view AS SELECT absent FROM day_figures;
+    CREATE VIEW invalid_records AS SELECT absent, flags FROM records;
+    CREATE VIEW ambiguous AS SELECT status_bits FROM records JOIN (SELECT 1 AS status_bits);
     CREATE TRIGGER invalid_trigger AFTER INSERT ON log BEGIN DELETE FROM absent; END;`);
   const invalid = "SELECT sql FROM sqlite_master WHERE name LIKE 'invalid!_%' ESCAPE '!'";
   const invalidBefore = rowsIn(path, invalid);
   const warnings: string[] = [];
   const reporter = { note: () => {}, warn: (text: string) => void warnings.push(text) };
   const { db } = await openMirror(path, { reporter });
-  expect(warnings).toEqual([expect.stringContaining("`Content_Removed` was renamed")]);
+  expect(warnings).toEqual([
+    expect.stringContaining("`Content_Removed` was renamed"),
+    "the view `ambiguous` no longer works: ambiguous column name: status_bits",
+  ]);
   expect(rowsIn(path, "SELECT mine FROM content_removed_renamed")).toEqual([]);
   expect(rowsIn(path, "SELECT mine FROM my_view")).toEqual([{ mine: "[3]" }]);
+  expect(rowsIn(path, "SELECT * FROM my_records WHERE key = 'order-3'")).toEqual([
+    { key: "order-3", bits: 0 },
+  ]);
+  expect(rowsIn(path, "SELECT sql FROM sqlite_master WHERE name = 'my_index'")).toEqual([
+    { sql: "CREATE INDEX my_index ON records (parameters) WHERE dated_ms > 0" },
+  ]);
   expect(rowsIn(path, invalid)).toEqual(invalidBefore);
   db.exec("DROP TRIGGER invalid_trigger; INSERT INTO log VALUES ('2026-11-01')");
   expect(rowsIn(path, "SELECT mine FROM my_view")).toEqual([]);

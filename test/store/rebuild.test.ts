@@ -127,9 +127,9 @@ test("a rebuild corrects the stored dates of records, and the months of their ea
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1"), order("o2", { order_date: "soon" })]);
   write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });
-  mirror.db.exec("UPDATE records SET dated_at = 5; UPDATE record_versions SET month = 'older'");
+  mirror.db.exec("UPDATE records SET dated_ms = 5; UPDATE record_versions SET month = 'older'");
   rebuildTables(mirror, [orders]);
-  expect(mirror.selectValues("SELECT dated_at FROM records")).toEqual([
+  expect(mirror.selectValues("SELECT dated_ms FROM records")).toEqual([
     Date.parse("2026-10-01T10:00Z"),
     null,
   ]);

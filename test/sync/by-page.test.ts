@@ -128,7 +128,7 @@ describe("orders with an unreadable date", () => {
       expect(err).toContain("warning: orders: `odd`: `order_date`");
       expect(err).toContain("(1 such record, 1 without a readable date)");
       const dated =
-        "SELECT order_date AS date, (SELECT dated_at FROM records WHERE key = 'odd') AS at FROM orders";
+        "SELECT order_date AS date, (SELECT dated_ms FROM records WHERE key = 'odd') AS at FROM orders";
       expect(brand.sql(`${dated} WHERE id = 'odd'`)).toEqual([{ date, at: null }]);
       expect((await brand.run("status")).out).toContain("1 record without a readable date");
       expect((await brand.run("status --max-age 1h")).code).toBe(0);

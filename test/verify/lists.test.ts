@@ -93,7 +93,7 @@ describe("lists without dates", () => {
       { check: "blind spot", mirror: 3, note: expect.stringContaining("sync --details all") },
     ]);
     const mirror = new Sqlite(brand.db);
-    mirror.prepare("UPDATE records SET outdated = 1 WHERE key = ?").run(id);
+    mirror.prepare("UPDATE records SET details_outdated = 1 WHERE key = ?").run(id);
     mirror.close();
     const { code, month, result } = await verified(brand, "verify opportunities");
     expect([code, result?.state, result?.unread]).toEqual([8, "unproven", 1]);

@@ -20,7 +20,7 @@ async function verified(brand: TestBrand, command = "verify orders") {
 const different = (states: Record<string, string>) =>
   Object.keys(states).filter((month) => states[month] === "different");
 const records = (brand: TestBrand) =>
-  brand.sql("SELECT key, json, removed_at, dated_at FROM records ORDER BY record_id");
+  brand.sql("SELECT key, json, removed_at, dated_ms FROM records ORDER BY record_id");
 const why = (result: PrintedResult | undefined, month: string) =>
   result?.months.find((one) => one.month === month)?.why;
 
