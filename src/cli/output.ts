@@ -40,8 +40,8 @@ export function createOutputOptions(allowed: readonly Format[]): readonly Option
 }
 
 /** The format of an export, its destination, and the options for CSV. */
-export interface Output {
-  format: Format;
+export interface Output<F extends Format = Format> {
+  format: F;
   destination: Destination;
   csv: CsvOptions;
 }
@@ -65,7 +65,11 @@ export function selectsOutput(flags: OutputFlags): boolean {
  * Chooses the destination, the format and the CSV options.
  * @throws UsageError if no format is specified, or if the flags conflict with each other or with the file's extension
  */
-export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], deps: PathDeps): Output {
+export function chooseOutput<F extends Format>(
+  flags: OutputFlags,
+  allowed: readonly F[],
+  deps: PathDeps,
+): Output<F> {
   const destination = chooseDestination(flags.out ?? "-", deps);
   const format = chooseFormat(flags, destination, allowed);
   if (destination.kind === "file" && destination.isCompressed && !format.isText)
@@ -82,7 +86,11 @@ export function chooseOutput(flags: OutputFlags, allowed: readonly Format[], dep
  * Returns the format that a flag such as `--csv` or the file's extension selects. If neither selects a format, returns
  * CSV if the output is a folder or a CSV option such as `--excel` was passed.
  */
-function chooseFormat(flags: OutputFlags, destination: Destination, allowed: readonly Format[]): Format {
+function chooseFormat<F extends Format>(
+  flags: OutputFlags,
+  destination: Destination,
+  allowed: readonly F[],
+): F {
   const formatOfFlag = allowed.find(({ name }) => flags[name]);
   const extension = destination.kind === "file" ? destination.extension : "";
   const formatOfFile = allowed.find(({ extensions }) => extensions.includes(extension));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { configPath, expandPath } from "../config/folders.js";
 import { UsageError } from "../errors.js";
-import type { RowSources, SingerState } from "../export/formats.js";
+import type { Encoder, RowSources } from "../export/formats.js";
 import { type WriteResult, writeToFile, writeToStdout } from "../export/write-output.js";
 import type { RowSource } from "../query/open-rows.js";
 import { mirrorFiles } from "../store/mirror-files.js";
@@ -20,10 +20,10 @@ export async function writeTables(
   tables: RowSources,
   output: Output,
   session: ReadSession,
-  singerState: SingerState = {},
+  encode: Encoder,
 ): Promise<void> {
   const { csv, destination, format } = output;
-  const { deps, mirror, reporter } = session;
+  const { deps, reporter } = session;
   if (destination.kind !== "folder" && tables.length > 1 && !format.isMultiTable)
     throw new UsageError(`An export with \`--${format.name}\` can contain only one table.`, {
       hint: "use a folder for one file per table, such as `--csv -o exports/`, or a workbook: `-o FILE.xlsx`",
@@ -32,10 +32,9 @@ export async function writeTables(
     throw new UsageError(`\`--${format.name}\` cannot be printed to a terminal.`, {
       hint: `write to a file with \`-o FILE${format.extensions[0] ?? ""}\``,
     });
-  const { encode } = await format.load();
   const encodeTables = (sources: RowSources) => {
     const names = sources.map(({ name }) => name).join(", ");
-    return encode(sources, { csv, mirror, singerState, warn: (text) => reporter.warn(`${names}: ${text}`) });
+    return encode(sources, { csv, warn: (text) => reporter.warn(`${names}: ${text}`) });
   };
   if (destination.kind === "stdout") {
     await writeToStdout(encodeTables(tables), deps.stdout);

@@ -71,7 +71,8 @@ export async function run(flags: ChangesFlags, { deps }: Context, resourceName: 
     const table = resolveTable(mirror, "changes");
     const where = changesConditionSql(filter, limit);
     const source = openRows({ mirror, table, where });
-    await writeTables([source], output, session);
+    const { encode } = await output.format.load();
+    await writeTables([source], output, session, encode);
   });
 }
 

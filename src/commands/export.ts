@@ -24,7 +24,7 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, exitCodes, UsageError } from "../errors.js";
 import { formats } from "../export/formats.js";
-import { readSingerState } from "../export/singer.js";
+import { createSingerEncoder, readSingerState } from "../export/singer.js";
 import { checkHistory, requireReadsWithHistory } from "../query/as-of.js";
 import { openRows, type RowSelection, type RowSource } from "../query/open-rows.js";
 import { type ReadableTable, withRemovedRecords } from "../query/readable-tables.js";
@@ -137,8 +137,13 @@ export async function run(
     if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
     // The argument `<table...>` requires at least one table.
     const sources = rowSelections.map(openRows) as [RowSource, ...RowSource[]];
+    const { format } = output;
+    const encode =
+      format.name === "singer"
+        ? createSingerEncoder(session.mirror, singerState)
+        : (await format.load()).encode;
     try {
-      await writeTables(sources, output, session, singerState);
+      await writeTables(sources, output, session, encode);
     } catch (error) {
       throw where === undefined ? error : explainRuntimeError(error, "--where");
     }

@@ -85,7 +85,8 @@ export async function run(flags: QueryFlags, { deps }: Context, argument?: strin
   await withReadSession(flags, deps, async (session) => {
     const statement = openStatement({ sql, param, asOf: asOfMs }, session);
     if (!output) return printResult(statement, limit, session);
-    await writeTables([openQueryResult(statement, limit)], output, session);
+    const { encode } = await output.format.load();
+    await writeTables([openQueryResult(statement, limit)], output, session, encode);
   });
 }
 

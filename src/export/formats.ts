@@ -1,10 +1,8 @@
 import type { RowSource } from "../query/open-rows.js";
-import type { Mirror } from "../store/database.js";
-import type { Bookmark } from "./changed-rows.js";
 
 export type FormatName = "csv" | "json" | "ndjson" | "xlsx" | "parquet" | "singer";
 
-export interface Format {
+interface FormatTraits {
   /** The format's name, which is also the name of its flag. */
   name: FormatName;
   about: string;
@@ -15,12 +13,23 @@ export interface Format {
   /** True if the output can be printed to a terminal and compressed with gzip. */
   isText: boolean;
   isMultiTable: boolean;
+}
+
+/** A format for tables and query results. */
+export interface TableFormat extends FormatTraits {
+  name: Exclude<FormatName, "singer">;
   /** Imports the format's module on demand, so that other commands start faster. */
   load(): Promise<{ encode: Encoder }>;
 }
 
-/** The formats for tables and query results. */
-export const tableFormats: readonly Format[] = [
+/** The format for changes to tables since an earlier export. `createSingerEncoder` returns its encoder. */
+interface SingerFormat extends FormatTraits {
+  name: "singer";
+}
+
+export type Format = TableFormat | SingerFormat;
+
+export const tableFormats: readonly TableFormat[] = [
   {
     name: "csv",
     about: "comma-separated values with a header row",
@@ -63,15 +72,13 @@ export const tableFormats: readonly Format[] = [
   },
 ];
 
-/** The format for changes to tables since an earlier export. */
-const singerFormat: Format = {
+const singerFormat: SingerFormat = {
   name: "singer",
   about: "messages for Singer and Meltano targets",
   extensions: [],
   flagOnlyExtensions: [".ndjson", ".jsonl"],
   isText: true,
   isMultiTable: true,
-  load: () => import("./singer.js"),
 };
 
 /** The formats of `export`. The help lists them in this order. */
@@ -89,15 +96,9 @@ export interface CsvOptions {
   delimiter: string;
 }
 
-/** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
-export type SingerState = Record<string, Bookmark & { columns: string }>;
-
 export interface EncoderOptions {
   /** The options for CSV, which other formats ignore. */
   csv: CsvOptions;
-  /** The mirror and the state after the previous export, which only Singer uses. */
-  mirror: Mirror;
-  singerState: SingerState;
   warn(text: string): void;
 }
 

@@ -10,13 +10,17 @@ import { isObject, parseJson } from "../util/json-value.js";
 import { errorCode, errorReason } from "../util/system-errors.js";
 import { formatInstant, isCalendarDate, parseTimestampParts } from "../util/timestamps.js";
 import {
+  type Bookmark,
   type ChangedRow,
   createBookmark,
   isBookmarkOf,
   loadChangedRows,
   loadRemovedItems,
 } from "./changed-rows.js";
-import type { Chunk, EncoderOptions, RowSources, SingerState } from "./formats.js";
+import type { Chunk, Encoder, EncoderOptions } from "./formats.js";
+
+/** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
+export type SingerState = Record<string, Bookmark & { columns: string }>;
 
 /**
  * Reads the state that a Singer target printed, which is either a STATE message or only the message's value. The
@@ -113,31 +117,36 @@ interface SingerStream {
 }
 
 /**
- * Encodes tables as Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table becomes a SCHEMA
- * message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next run. If
- * the state comes from a different mirror, all rows are sent.
+ * Returns an encoder for Singer messages (github.com/singer-io/getting-started, docs/SPEC.md). Each table becomes a
+ * SCHEMA message, a RECORD message for each row that was added, changed or removed, and a STATE message for the next
+ * run. If the state comes from a different mirror, all rows are sent.
+ * @param state the state after the previous export
  */
-export function* encode(sources: RowSources, options: EncoderOptions): Iterable<Chunk> {
-  const { mirror } = options;
-  const streams = sources.map((source) => openStream(mirror, source));
-  let bookmarks = options.singerState;
-  for (const stream of streams) {
-    const { name, shape, keys, properties } = stream;
-    const columns = stream.columns.map((column) => column.name);
-    const columnsHash = createHash("sha256").update(Object.keys(properties).join()).digest("hex").slice(0, 8);
-    const bookmark = bookmarks[name];
-    const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
-    const schema = { type: "object", properties };
-    yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
-    // After a column has been added, all rows are sent, because any of them may have a value in the new column.
-    const after = previous?.columns === columnsHash ? previous : undefined;
-    yield* recordLines(stream, loadChangedRows(mirror, shape, columns, after), options);
-    if (previous) yield* recordLines(stream, loadRemovedItems(mirror, shape, columns, previous), options);
-    // Tables without a history have no bookmark, so all of their rows are sent every time.
-    if (shape.resource.keepsHistory)
-      bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...createBookmark(mirror) } };
-    yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
-  }
+export function createSingerEncoder(mirror: Mirror, state: SingerState): Encoder {
+  return function* encode(sources, { warn }) {
+    const streams = sources.map((source) => openStream(mirror, source));
+    let bookmarks = state;
+    for (const stream of streams) {
+      const { name, shape, keys, properties } = stream;
+      const columns = stream.columns.map((column) => column.name);
+      const columnsHash = createHash("sha256")
+        .update(Object.keys(properties).join())
+        .digest("hex")
+        .slice(0, 8);
+      const bookmark = bookmarks[name];
+      const previous = bookmark && isBookmarkOf(mirror, bookmark) ? bookmark : undefined;
+      const schema = { type: "object", properties };
+      yield { data: messageLine({ type: "SCHEMA", stream: name, schema, key_properties: keys }) };
+      // After a column has been added, all rows are sent, because any of them may have a value in the new column.
+      const after = previous?.columns === columnsHash ? previous : undefined;
+      yield* recordLines(stream, loadChangedRows(mirror, shape, columns, after), warn);
+      if (previous) yield* recordLines(stream, loadRemovedItems(mirror, shape, columns, previous), warn);
+      // Tables without a history have no bookmark, so all of their rows are sent every time.
+      if (shape.resource.keepsHistory)
+        bookmarks = { ...bookmarks, [name]: { columns: columnsHash, ...createBookmark(mirror) } };
+      yield { data: messageLine({ type: "STATE", value: { bookmarks } }) };
+    }
+  };
 }
 
 /** @throws UsageError for views, system tables, and tables for removed records */
@@ -171,7 +180,7 @@ function listIdColumns({ resource: { pagination, key }, list }: TableShape): rea
 function* recordLines(
   { name: stream, columns, keys, addedKeys }: SingerStream,
   batches: Iterable<ChangedRow[]>,
-  options: EncoderOptions,
+  warn: EncoderOptions["warn"],
 ): Iterable<Chunk> {
   let mismatches = 0;
   for (const rows of batches) {
@@ -191,7 +200,7 @@ function* recordLines(
     yield { data: lines.join(""), rows: rows.length, table: stream };
   }
   if (mismatches > 0)
-    options.warn(
+    warn(
       `sent ${pluralize(mismatches, "value")} in \`${stream}\` as null because the type does not match the column`,
     );
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
-import { makeMirror } from "../support/mirror.js";
 
 test("each export format has the documented file extensions, is text or binary, and accepts one or several tables", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
@@ -30,7 +29,7 @@ test.each([
   const columns = [{ name: "x", type: "integer", about: "" } as const];
   const source = { name: "t", columns, batches: () => [[[1]], [[2]]] };
   const csv = { excel: false, decimalComma: false, delimiter: "," };
-  const options = { csv, mirror: await makeMirror(), singerState: {}, warn: () => {} };
+  const options = { csv, warn: () => {} };
   const chunks = [...(encode?.([source], options) ?? [])];
   const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
   expect(bytes.toString("latin1")).toMatch(output);
