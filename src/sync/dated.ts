@@ -44,6 +44,9 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   if (plan.isResumed) {
     const alreadyRead = pluralize(countInterruptedRows(mirror, resource.name), "record");
     reporter.note(`${resource.name}: resuming an interrupted sync: ${alreadyRead} already read`);
+  } else if (plan.skipped.length > 0) {
+    const skipped = plan.skipped.map(describeRange).join(", ");
+    reporter.note(`${resource.name}: skipping ${skipped}, which an interrupted sync has just read`);
   }
   // The plan is stored before the first request, so that it survives if the run is killed.
   mirror.transaction(() => {

@@ -43,6 +43,8 @@ interface DatedPlan {
   floor: number;
   /** The unread ranges that this run will leave between the floor and the newest date read. */
   gaps: TimeRange[];
+  /** The requested dates that are not read, because an interrupted run has just read them. */
+  skipped: TimeRange[];
   /** True if the run continues where an interrupted run stopped. */
   isResumed: boolean;
 }
@@ -81,6 +83,7 @@ export function planDated(
     since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
     gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
+    skipped,
     isResumed: isResumed(skipped, due),
   };
 }

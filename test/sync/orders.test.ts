@@ -275,6 +275,29 @@ describe("an interrupted run", () => {
     expect([code, err]).toEqual([0, expect.not.stringContaining("resuming")]);
   });
 
+  test.each([
+    ["sync orders --since 2026-11-05", "2026-11-05 00:00 to 2026-11-21 12:00"],
+    ["sync orders --since 2026-11-05 --until 2026-11-08", "2026-11-05 00:00 to 2026-11-08 23:59"],
+    ["sync orders", "2026-10-22 12:00 to 2026-11-21 12:00"],
+  ])(
+    "if an interrupted `sync --full` has just read all dates that `%s` requests, the run skips them and says so",
+    async (command, skipped) => {
+      const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
+      await brand.run("sync orders");
+      brand.pass(minute);
+      let page = 0;
+      await brand.stopped("sync orders --full", (request) => readsOrders(request) && ++page === 9);
+      brand.pass(minute);
+      const note = `orders: skipping ${skipped}, which an interrupted sync has just read\n`;
+      const first = await brand.run(`${command} --audit 0`);
+      expect([first.code, first.err]).toEqual([0, expect.stringContaining(note)]);
+      expect(first.requests.filter(readsOrders).length).toBeLessThanOrEqual(1);
+      const second = await brand.run(`${command} --audit 0`);
+      expect([second.code, second.err]).toEqual([0, expect.not.stringContaining("skipping")]);
+      expect(brand.lastRun().rows_read).toBeGreaterThanOrEqual(96);
+    },
+  );
+
   test("an interrupted sync's row counts include every order that the sync stored", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
     let page = 0;
