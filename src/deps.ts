@@ -72,7 +72,7 @@ export interface Deps {
   /**
    * Runs work that must clean up after itself if a signal arrives (see `signals.ts`). At any other time, a signal ends
    * the process at once.
-   * @param hint the hint for the error that reports the stop
+   * @param hint the hint for the error that reports the stop (default: run the same command again)
    * @throws Stopped if a signal arrived, even if the work succeeded
    */
   runGracefully<T>(work: () => Promise<T>, hint?: string): Promise<T>;

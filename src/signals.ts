@@ -31,7 +31,10 @@ export class GracefulStop {
    * @param hint the hint for the error that reports the stop
    * @throws Stopped if a signal arrived, even if the work succeeded
    */
-  readonly runGracefully = async <T>(work: () => Promise<T>, hint?: string): Promise<T> => {
+  readonly runGracefully = async <T>(
+    work: () => Promise<T>,
+    hint = "run the same command again",
+  ): Promise<T> => {
     if (this.#isHandling) return await work();
     this.#isHandling = true;
     this.#hint = hint;

@@ -56,7 +56,7 @@ test.each([
   program.child.kill(signal);
   const ended = await program.ended;
   expect(ended).toMatchObject({ code, signal: null });
-  expect(ended.err).toBe("brandapi: Stopped.\n");
+  expect(ended.err).toBe("brandapi: Stopped.\n  hint: run the same command again\n");
 });
 
 test("a second Ctrl-C ends a program that has not responded to the first", async () => {

@@ -45,7 +45,7 @@ test("an interrupted sync --dry-run does not report that data was kept", async (
   await until(() => brand.servedCount() > 1);
   running.child.kill("SIGINT");
   const ended = await running.ended;
-  expect([ended.code, ended.err]).toEqual([130, "brandapi: Stopped.\n"]);
+  expect([ended.code, ended.err]).toEqual([130, "brandapi: Stopped.\n  hint: run the same command again\n"]);
 });
 
 test("kill -9 leaves an intact mirror and no stale lock, and the next sync completes the mirror", async () => {
