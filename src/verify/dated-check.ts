@@ -103,8 +103,10 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);
   const sums = sumCounts(counts, differing.length);
-  // Faulty slices are not covered, so the sums of the compared counts exclude the records in these slices.
+  // Faulty slices are not covered, so the sums of the compared counts exclude the records in these slices. If nothing has
+  // been read, there are no compared counts.
   const hasFaulty = state.loadFaultySlices().length > 0;
+  const usesAllTotals = hasFaulty || counts.length === 0;
   const allTotals = {
     api_total: allDates.apiCount,
     mirror_total: countCurrent(run.mirror, run.resource.name),
@@ -119,7 +121,7 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
     future: future?.datedRecords ? { ...future.datedRecords, count: future.count } : null,
     allDates,
     unreachable: hasFaulty ? 0 : countUnreachable(allDates, sums, allUnread),
-    sums: hasFaulty ? { ...sums, ...allTotals } : sums,
+    sums: usesAllTotals ? { ...sums, ...allTotals } : sums,
   };
 }
 

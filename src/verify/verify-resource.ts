@@ -2,7 +2,7 @@ import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { saveVerifyFinding } from "../store/known-problems.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { verifyCompleted } from "../store/runs.js";
+import { hasBeenRead, verifyCompleted } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -153,8 +153,9 @@ async function compareResource(run: ResourceRun): Promise<RecordsResult> {
 
 /** The API may restate monthly values and rankings at any time, so they cannot be verified. */
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
-  const why =
-    "the API may restate these values at any time; the mirror contains the values from the last read";
+  const why = hasBeenRead(session.mirror, resource)
+    ? "the API may restate these values at any time; the mirror contains the values from the last read"
+    : `nothing has been read yet; run \`brandapi sync ${resource.name}\``;
   const collectEvidence = () => [restatedEvidence(createResourceSession(session, resource))];
   return { ...createUnprovenResult(resource.name, why), collectEvidence };
 }

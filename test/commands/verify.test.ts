@@ -59,6 +59,16 @@ test("verify reports a named resource that has never been synced, and verify --r
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
+test("for a resource that has never been synced, verify prints how many records the API has, or that nothing has been read", async () => {
+  const brand = makeBrand({ history: 50, listLimit: 10 });
+  expect((await brand.run("sync roster")).code).toBe(0);
+  const { out } = await brand.run("verify orders analytics-hosts");
+  expect(out).toMatch(/^orders: unproven, 50 in the API and 0 in the mirror \(\d requests\)\n/);
+  expect(out).toContain("all: unproven: nothing has been read yet; run `brandapi sync analytics-hosts`\n");
+  await brand.run("sync analytics-hosts");
+  expect((await brand.run("verify analytics-hosts")).out).toContain("the values from the last read\n");
+});
+
 test("verify explains in a single line which changes it cannot detect, even if it checks several resources", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync orders content roster surveys opportunities")).code).toBe(0);
