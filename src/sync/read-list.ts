@@ -53,9 +53,10 @@ interface ListAttempt {
 const maxAttempts = 3;
 /**
  * The maximum number of attempts if the API sorts the list randomly. Reading continues while `total_items` stays the
- * same and one of the last three reads found new records.
+ * same and one of the last few reads found new records.
  */
 const maxAttemptsInRandomOrder = 12;
+const maxAttemptsWithoutNewRecords = 3;
 
 /**
  * Reads a list until it is complete. Gives up after three reads, unless the list's order is random. A list is
@@ -141,7 +142,7 @@ function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAtt
 function mayFindMore(attempts: readonly ListAttempt[]): boolean {
   if (attempts.length >= maxAttemptsInRandomOrder || !isTotalSteady(attempts)) return false;
   const { records, total } = combineAttempts(attempts);
-  const earlierRecords = mergeRecords(attempts.slice(0, -maxAttempts));
+  const earlierRecords = mergeRecords(attempts.slice(0, -maxAttemptsWithoutNewRecords));
   return records.size < total && records.size > earlierRecords.size;
 }
 

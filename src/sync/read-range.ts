@@ -67,6 +67,7 @@ export async function readRange(
         continue;
       }
       reached = await readByPage(run, page.range, budget);
+      // When the earlier pages were stored, some of these records were already counted.
       run.mirror.transaction(() => run.progress.addRows(-page.repeatedCount));
     }
   }

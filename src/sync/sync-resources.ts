@@ -133,12 +133,10 @@ export async function syncResource(
   resource: Resource,
   { isOptional }: { isOptional: boolean },
 ): Promise<{ row: RunRow; error: Error | null }> {
-  const { mirror, reporter } = session;
-  const wasReadBefore = hasBeenRead(mirror, resource);
-  const task = reporter.begin({ name: resource.name });
+  const task = session.reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await readResource(run).catch(toError);
-  const end = decideEnd(run, result, isOptional, wasReadBefore);
+  const end = decideEnd(run, result, isOptional);
   const row = endRun(run, end);
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
@@ -161,7 +159,6 @@ function decideEnd(
   { mirror, resource }: ResourceRun,
   result: SyncResult | Error,
   isOptional: boolean,
-  wasReadBefore: boolean,
 ): RunEnd {
   if (!(result instanceof Error)) {
     const { columns, incompleteReasons, isVerified } = result;
@@ -176,7 +173,7 @@ function decideEnd(
     return { outcome: "failed", error: result };
   // If a resource in the mirror were skipped, nobody would notice that it is no longer updated. The same applies if
   // access was lost during this run, after the first records had been read.
-  if (wasReadBefore || (isOptional && hasBeenRead(mirror, resource)))
+  if (hasBeenRead(mirror, resource))
     return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
   // If the user named the resource, the API's error is more useful than a note that it was skipped.
   return { outcome: isOptional ? "skipped" : "failed", error: result };
