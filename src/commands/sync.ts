@@ -114,14 +114,11 @@ export async function run(flags: SyncFlags, context: Context, names: readonly st
       printPlan(chosen, options, profileFlags, profileContext),
     );
   const pingUrl = flags.ping ?? (deps.env.BRANDAPI_PING || undefined);
-  if (!flags.allProfiles) {
-    await syncProfile(chosen, options, flags, context, pingUrl);
-    return exitCodes.done;
-  }
-  // The URL from `--ping` or BRANDAPI_PING is pinged once for all profiles, in addition to each profile's own URL.
-  return await withPings(pingUrl, flags, deps, () =>
+  // With `--all-profiles`, this URL is pinged once for all profiles, in addition to each profile's own URL.
+  const [sharedUrl, profileUrl] = flags.allProfiles ? [pingUrl, undefined] : [undefined, pingUrl];
+  return await withPings(sharedUrl, flags, deps, () =>
     runForProfiles(flags, context, (profileFlags, profileContext) =>
-      syncProfile(chosen, options, profileFlags, profileContext),
+      syncProfile(chosen, options, profileFlags, profileContext, profileUrl),
     ),
   );
 }
