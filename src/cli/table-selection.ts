@@ -43,14 +43,19 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
 
 /**
  * Returns a table or view.
- * @throws ConfigurationError if the table's resource has never been read
+ * @param options.acceptsUnreadViews true to return a view even if none of its resources has been read
+ * @throws ConfigurationError if none of the resources in the table or view has been read
  */
-export function resolveSyncedTable(mirror: Mirror, name: string): ReadableTable {
+export function resolveSyncedTable(
+  mirror: Mirror,
+  name: string,
+  { acceptsUnreadViews = false } = {},
+): ReadableTable {
   const table = resolveTable(mirror, name);
-  const { shape } = table;
-  if (!shape || hasBeenRead(mirror, shape.resource)) return table;
-  throw new ConfigurationError(`The mirror has no \`${name}\` yet: ${mirror.path}`, {
-    hint: `run \`brandapi sync ${syncingResource(shape.resource).name}\` first`,
+  const { isEmpty, unread } = findUnreadResources(mirror, name);
+  if (!isEmpty || (acceptsUnreadViews && table.kind === "view")) return table;
+  throw new ConfigurationError(`The mirror has no data for \`${name}\` yet: ${mirror.path}`, {
+    hint: `run \`brandapi sync ${unread.join(" ")}\` first`,
   });
 }
 
@@ -90,23 +95,29 @@ export function useDataAsOf(
     );
 }
 
-/** Warns about tables and views that are empty because none of their resources has been read. */
+/** Warns about tables and views that are empty or lack data because some of their resources have never been read. */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
-    const resourceName = findUnreadResource(mirror, name);
-    if (resourceName !== null)
-      reporter.warn(
-        `\`${name}\` is empty because it has never been read; run \`brandapi sync ${resourceName}\``,
-      );
+    const { isEmpty, unread } = findUnreadResources(mirror, name);
+    if (unread.length === 0) continue;
+    const have = unread.length === 1 ? "has" : "have";
+    const problem = isEmpty
+      ? "is empty because it has never been read"
+      : `contains no data from ${unread.join(", ")}, which ${have} never been read`;
+    reporter.warn(`\`${name}\` ${problem}; run \`brandapi sync ${unread.join(" ")}\``);
   }
 }
 
-/** Returns the resource to sync if none of the resources in a table or view has been read. Otherwise, returns null. */
-export function findUnreadResource(mirror: Mirror, name: string): string | null {
+/**
+ * Returns the resources to sync because nothing in a table or view comes from them yet.
+ * @returns `isEmpty`, which is true if these are all the resources of the table or view
+ */
+function findUnreadResources(mirror: Mirror, name: string): { unread: string[]; isEmpty: boolean } {
+  const namesOf = (resources: readonly Resource[]) => resources.map((one) => syncingResource(one).name);
   const resources = resourcesReadBy(name);
-  const [first] = resources;
-  if (!first || resources.some((resource) => hasBeenRead(mirror, resource))) return null;
-  return syncingResource(first).name;
+  const read = namesOf(resources.filter((resource) => hasBeenRead(mirror, resource)));
+  const unread = [...new Set(namesOf(resources))].filter((one) => !read.includes(one));
+  return { unread, isEmpty: unread.length > 0 && read.length === 0 };
 }
 
 /** Warns about tables and views that may lack records because the first sync was interrupted. */

@@ -193,7 +193,7 @@ function planExport(
  * @throws ConfigurationError if a table has never been read; UsageError if no table has removed records
  */
 function resolveTables(names: readonly string[], mirror: Mirror, includeRemoved = false): ReadableTable[] {
-  const tables = names.map((name) => resolveSyncedTable(mirror, name));
+  const tables = names.map((name) => resolveSyncedTable(mirror, name, { acceptsUnreadViews: true }));
   if (!includeRemoved) return tables;
   if (!tables.some(({ kind }) => kind === "current"))
     throw new UsageError(`\`--include-removed\` has no effect on ${names.join(", ")}.`, {

@@ -2,15 +2,15 @@ import { join } from "node:path";
 import { runForProfiles } from "../cli/all-profiles.js";
 import { withReadSession } from "../cli/read-session.js";
 import {
-  findUnreadResource,
   resolveSyncedTable,
   resolveTableName,
   warnAboutPartialTables,
+  warnAboutUnreadTables,
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { ConfigurationError, type ExitCode, Incomplete, UsageError } from "../errors.js";
+import { type ExitCode, Incomplete, UsageError } from "../errors.js";
 import { tableNames } from "../query/readable-tables.js";
 import type { Mirror } from "../store/database.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
@@ -46,6 +46,7 @@ export async function exportDeltaTables(
     const logs = await readLogs(folder, names, deps);
     await withReadSession(profileFlags, deps, async (session) => {
       for (const { log, rows } of openTables(session.mirror, logs, flags.allProfiles)) {
+        warnAboutUnreadTables(session, [rows.name]);
         warnAboutPartialTables(session, [rows.name]);
         const result = await exportDeltaTable(rows, log, deps);
         const cutoffMs = deps.clock.now() - retainMs;
@@ -221,11 +222,6 @@ function openTables(
 ): { log: DeltaLog; rows: MonthlyRows }[] {
   return logs.map((log) => {
     const table = resolveSyncedTable(mirror, log.table);
-    const unread = findUnreadResource(mirror, table.name);
-    if (unread !== null)
-      throw new ConfigurationError(`The mirror has no data for \`${table.name}\` yet: ${mirror.path}`, {
-        hint: `run \`brandapi sync ${unread}\` first`,
-      });
     return { log, rows: openMonthlyRows(mirror, table, { manyBrands: manyBrands || hasManyBrands(log) }) };
   });
 }

@@ -47,9 +47,15 @@ test("selecting a table or view whose resource has never been synced fails with 
   writeRead(mirror, "orders", []);
   for (const name of ["orders", "order_line_items", "sales_by_month", "changes"])
     expect(resolveSyncedTable(mirror, name).name).toBe(name);
-  expect(() => resolveSyncedTable(mirror, "survey_results")).toThrow(
-    expect.objectContaining({ exitCode: 3, hint: "run `brandapi sync surveys` first" }),
-  );
+  for (const name of ["survey_results", "content_by_host"]) {
+    const resource = name === "survey_results" ? "surveys" : "content";
+    expect(() => resolveSyncedTable(mirror, name)).toThrow(
+      expect.objectContaining({ exitCode: 3, hint: `run \`brandapi sync ${resource}\` first` }),
+    );
+  }
+  const accepts = { acceptsUnreadViews: true };
+  expect(resolveSyncedTable(mirror, "content_by_host", accepts).name).toBe("content_by_host");
+  expect(() => resolveSyncedTable(mirror, "survey_results", accepts)).toThrow("no data for `survey_results`");
 });
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
@@ -93,11 +99,19 @@ test("--as-of TIME warns about resources first read after TIME, tables without a
   ]);
 });
 
-test("a command warns about a table that has never been synced, but not about a view if one of its resources has been synced", async () => {
+test("a command warns about a table that has never been synced, and about a view if some of its resources have never been synced", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   const names = ["orders", "hosts", "changes", "survey_results"];
-  expect(await warningsOf(mirror, (session) => warnAboutUnreadTables(session, names))).toEqual([
+  const warnings = () => warningsOf(mirror, (session) => warnAboutUnreadTables(session, names));
+  const unread = ["roster", "recommendations", "analytics-hosts"];
+  expect(await warnings()).toEqual([
+    `warning: \`hosts\` contains no data from ${unread.join(", ")}, which have never been read; run \`brandapi sync ${unread.join(" ")}\``,
+    "warning: `survey_results` is empty because it has never been read; run `brandapi sync surveys`",
+  ]);
+  for (const name of ["roster", "recommendations"]) writeRead(mirror, name, []);
+  expect(await warnings()).toEqual([
+    expect.stringMatching(/^warning: `hosts` .* from analytics-hosts, which has never been read; /),
     "warning: `survey_results` is empty because it has never been read; run `brandapi sync surveys`",
   ]);
 });

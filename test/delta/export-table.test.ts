@@ -299,13 +299,17 @@ test("export rejects --delta together with flags that select rows or a format", 
   expect(await run("verify --repair")).toMatchObject({ code: 2 });
 });
 
-test("export --delta writes nothing if one of the tables has never been synced", async () => {
+test("export --delta writes nothing if one of the tables has never been synced, and warns about a view that lacks data", async () => {
   const { folder, run } = await makeDeltaFolder();
   expect(await run("export orders roster")).toMatchObject({
     code: 3,
     err: expect.stringContaining("`roster`"),
   });
   expect(existsSync(folder)).toBe(false);
+  expect(await run("export hosts")).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("`hosts` contains no data from roster, "),
+  });
 });
 
 test("a Delta export of a single row reports `1 row`", async () => {
