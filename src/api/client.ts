@@ -1,6 +1,13 @@
 import { inspect } from "node:util";
 import type { Deps, HttpResponse } from "../deps.js";
-import { BrandapiError, Forbidden, Unauthorized, UnexpectedResponse, UnsafeResponse } from "../errors.js";
+import {
+  BrandapiError,
+  type FailureScope,
+  Forbidden,
+  Unauthorized,
+  UnexpectedResponse,
+  UnsafeResponse,
+} from "../errors.js";
 import { rejectOnAbort } from "../util/reject-on-abort.js";
 import { formatDuration } from "../util/timestamps.js";
 import type { QueryParameters } from "../util/urls.js";
@@ -87,7 +94,7 @@ export class ApiClient {
    */
   async get(path: string, query: QueryParameters = {}, scope?: string): Promise<ApiResponse> {
     const { clock, random, signal } = this.deps;
-    const request = { path, url: buildUrl(this.#baseUrl, path, query), maxItems: chooseMaxItems(query) };
+    const request = createRequest(this.#baseUrl, path, query);
     let firstSentAt: number | null = null;
     const remainingMs = () => this.#outage.remainingMs(firstSentAt);
     for (let attempt = 1; ; attempt += 1) {
@@ -118,7 +125,7 @@ export class ApiClient {
         throw createFailureError(failure, path, clock.now(), {
           attempts: attempt,
           elapsedMs: clock.monotonic() - firstSentAt,
-          failureScope: this.#outage.failureScope,
+          failureScope: await this.#findFailureScope(),
         });
       this.stats.retries += 1;
       this.events.onRetry?.({ path, reason: failure.reason, waitMs, attempt });
@@ -174,6 +181,17 @@ export class ApiClient {
   }
 
   /**
+   * Returns `outage` if several endpoints and then `/me`, which needs no scope or plan, have failed. In that case, the
+   * other endpoints would probably fail as well.
+   */
+  async #findFailureScope(): Promise<FailureScope> {
+    if (!this.#outage.hasSeveralEndpoints) return "resource";
+    const permit = await this.#limiter.acquire(this.deps.signal, 0);
+    const result = await this.#send(createRequest(this.#baseUrl, "/me"), permit, minTimeoutMs);
+    return "data" in result || result.failure.kind === "rejected" ? "resource" : "outage";
+  }
+
+  /**
    * Returns the key's scopes, which help to explain a 403. `/me` needs no scope, so a 403 for `/me` means that the IP
    * address is not allowed.
    */
@@ -190,6 +208,10 @@ export class ApiClient {
     );
     return await this.#keyScopes;
   }
+}
+
+function createRequest(baseUrl: URL, path: string, query: QueryParameters = {}): ApiRequest {
+  return { path, url: buildUrl(baseUrl, path, query), maxItems: chooseMaxItems(query) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Clock } from "../deps.js";
-import type { FailureScope } from "../errors.js";
 import { pathWithId, type RequestFailure } from "./request-errors.js";
 
 /**
@@ -17,12 +16,9 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  /**
-   * Returns `outage` if several endpoints have failed since the last response, because the others would probably fail
-   * as well.
-   */
-  get failureScope(): FailureScope {
-    return this.#failedEndpoints.size > 1 ? "outage" : "resource";
+  /** True if several endpoints have failed since the last response. */
+  get hasSeveralEndpoints(): boolean {
+    return this.#failedEndpoints.size > 1;
   }
 
   /** Ends the outage. An error response, such as a 403, counts as a response. */

@@ -137,5 +137,5 @@ it.each([
     if (path === "a response") outage.recordResponse();
     else outage.recordFailure(path, clock.mono);
   }
-  expect(outage.failureScope).toBe(affected === "several endpoints" ? "outage" : "resource");
+  expect(outage.hasSeveralEndpoints).toBe(affected === "several endpoints");
 });

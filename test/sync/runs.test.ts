@@ -292,6 +292,20 @@ describe("outages and rejected keys", () => {
     expect([code, outcomes.gifts, outcomes.orders]).toEqual([8, "failed", "done"]);
   });
 
+  test("if several endpoints are down but /me is not, sync reads the other resources, and retries each endpoint after the first for only a tenth of --max-wait", async () => {
+    const brand = makeBrand(lists());
+    brand.before = ({ path }) => (path.startsWith("/analytics/") ? { status: 503 } : undefined);
+    const { code, err, outcomes } = await synced(brand, "sync --max-wait 2m");
+    expect([code, err]).toEqual([8, expect.not.stringContaining("Skipped")]);
+    const failed = Object.entries(outcomes).flatMap(([name, outcome]) => (outcome === "failed" ? name : []));
+    expect(failed).toEqual(["analytics-clicks", "analytics-hosts"]);
+    expect(Object.keys(outcomes).toSorted()).toEqual(everything.toSorted());
+    const began = brand.now();
+    brand.before = ({ path }) => (path === "/me" ? undefined : { status: 503 });
+    expect((await synced(brand, "sync --max-wait 2m")).code).toBe(6);
+    expect(brand.now() - began).toBeLessThan(2 * 2 * minute + 10 * 1_000);
+  });
+
   test("sync exits with code 4 if the API key is revoked during the run, and keeps the records that it read", async () => {
     const brand = makeBrand(lists());
     brand.once(asks("/content"), () => void brand.setKey({ revoked: true }));
