@@ -16,7 +16,6 @@ import type { Mirror } from "../store/database.js";
 import type { FailedCommand } from "../store/known-problems.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { loadRedactionRules } from "../store/redaction-rules.js";
-import { isCompletedVerify } from "../store/runs.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
 import { pathExists } from "../util/files.js";
 import { formatCount, pluralize } from "../util/format-text.js";
@@ -205,7 +204,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   // both the denial and that failure are listed.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
-  else if (last?.error && !isCompletedVerify(last)) {
+  else if (last?.error && last.outcome !== "compared") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }

@@ -4,7 +4,7 @@ import { syncingResource } from "../resources/registry.js";
 import type { Column } from "../resources/table-shape.js";
 import type { Mirror } from "../store/database.js";
 import { loadOwner } from "../store/owner.js";
-import { findLastRun, findLastVerifiedSync } from "../store/runs.js";
+import { findLastRun, findLastVerifiedUpToDateSync } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
 
 /** A table that is partitioned by month for a Delta export. */
@@ -72,7 +72,8 @@ function loadMirrorState(mirror: Mirror, table: string): MirrorState {
   const names = shapesReadBy(table).map(({ resource }) => syncingResource(resource).name);
   const runs = names.flatMap((name) => findLastRun(mirror, name) ?? []);
   const runId = Math.max(0, ...runs.map(({ run_id }) => run_id));
-  const through = names.map((name) => findLastVerifiedSync(mirror, name)?.started_at ?? "").sort()[0] || null;
+  const through =
+    names.map((name) => findLastVerifiedUpToDateSync(mirror, name)?.started_at ?? "").sort()[0] || null;
   const verified = through !== null && runs.every((one) => one.verified && one.error === null);
   return { brand: loadOwner(mirror)?.id ?? null, run: runId, verified, through };
 }

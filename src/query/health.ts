@@ -16,7 +16,7 @@ import {
   findLastDoneSync,
   findLastRun,
   findLastUpToDateSync,
-  findLastVerifiedSync,
+  findLastVerifiedUpToDateSync,
   findUnresolvedVerify,
   hasBeenRead,
   loadNewestRunId,
@@ -112,7 +112,7 @@ export function findOldestSuccess(mirror: Mirror): string | null {
 /** Returns the last sync that read the entire resource. */
 function findLastSuccess(mirror: Mirror, { name, strategy }: Resource): RunRow | null {
   const { isAlwaysReadInFull } = strategyTraits[strategy.kind];
-  return isAlwaysReadInFull ? findLastUpToDateSync(mirror, name) : findLastVerifiedSync(mirror, name);
+  return isAlwaysReadInFull ? findLastUpToDateSync(mirror, name) : findLastVerifiedUpToDateSync(mirror, name);
 }
 
 /** Returns a resource's health, or null if the resource has never been read. */

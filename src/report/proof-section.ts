@@ -3,13 +3,7 @@ import { orders } from "../resources/orders.js";
 import type { Mirror } from "../store/database.js";
 import { hasVerifyFinding } from "../store/known-problems.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
-import {
-  findLastVerifiedRun,
-  findUnresolvedVerify,
-  isCompletedVerify,
-  type RunRow,
-  verifyCompleted,
-} from "../store/runs.js";
+import { findLastVerifiedRun, findUnresolvedVerify, type RunOutcome, type RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
 import { paragraph, type Section } from "./document.js";
@@ -49,9 +43,11 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   };
 }
 
+/** If a `compared` run found differences, they are reported as `found`. */
+const harmlessOutcomes: readonly RunOutcome[] = ["done", "running", "skipped", "compared"];
+
 function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"]): string | null {
-  const isHarmless = ["done", "running", "skipped", verifyCompleted].includes(last?.outcome ?? "done");
-  if (!last || last.run_id < verifiedRunId || isHarmless) return null;
+  if (!last || last.run_id < verifiedRunId || harmlessOutcomes.includes(last.outcome)) return null;
   const { error, outcome } = last;
   return outcome === "stopped" || error === null ? `the last run was ${outcome}` : error;
 }
@@ -68,7 +64,7 @@ function loadVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
        ORDER BY from_at DESC LIMIT 1`,
     { run_id, through },
   );
-  const by = isCompletedVerify(run) ? "verify" : "sync";
+  const by = run.outcome === "compared" ? "verify" : "sync";
   return range && { at: finished_at ?? started_at, by, through, from: range.from_at };
 }
 

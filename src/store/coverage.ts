@@ -8,7 +8,7 @@ import {
 } from "../util/time-ranges.js";
 import { dayMs, formatInstant, formatInstantOrNull, minuteMs, secondMs } from "../util/timestamps.js";
 import { type Mirror, parseStoredJson } from "./database.js";
-import { equalCountsSql, finishedRunSql } from "./runs.js";
+import { finishedSyncSql } from "./runs.js";
 
 /** A fully read date range. `requestedAt` is in milliseconds since the Unix epoch. */
 export interface CoveredRange extends TimeRange {
@@ -83,10 +83,13 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredR
   return { from, to: Date.parse(to_at), requestedAt: Date.parse(read_at), runId: run_id };
 }
 
-/** Returns the coverage from runs whose final counts matched. Other runs may have missed records. */
+/**
+ * Returns the coverage from syncs whose final counts matched. Other syncs may have missed records. `differing` is null
+ * for resources whose counts are never compared.
+ */
 export function loadConfirmedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
-    WHERE resource = ? AND ${finishedRunSql} AND ${equalCountsSql}`;
+    WHERE resource = ? AND ${finishedSyncSql} AND coalesce(differing, 0) = 0`;
   const runs = new Set(mirror.selectValues<number>(select, resourceName));
   return loadCoverage(mirror, resourceName).filter(({ runId }) => runs.has(runId));
 }

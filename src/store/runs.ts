@@ -3,20 +3,10 @@ import type { Resource } from "../resources/resource.js";
 import type { Mirror } from "./database.js";
 
 /**
- * The outcome of a `verify` run that compared everything, even if it found differences. `RunRow.verified` is true only
- * if the mirror and the API agreed.
+ * How a run ended. If the outcome is `running`, the run is in progress or its process was killed. A `verify` run that
+ * compared everything ends as `compared`, even if it found differences.
  */
-export const verifyCompleted = "verified";
-
-/** How a run ended. If the outcome is `running`, the run is in progress or its process was killed. */
-export type RunOutcome =
-  | "running"
-  | "done"
-  | typeof verifyCompleted
-  | "incomplete"
-  | "failed"
-  | "stopped"
-  | "skipped";
+export type RunOutcome = "running" | "done" | "compared" | "incomplete" | "failed" | "stopped" | "skipped";
 
 /** A run for one resource, as stored in `sync_runs` and printed by `sync --json`. */
 export interface RunRow {
@@ -146,40 +136,26 @@ export function loadNewestRunId(mirror: Mirror): number {
   return mirror.selectValue<number>("SELECT max(run_id) FROM sync_runs") ?? 0;
 }
 
-/** True for a `verify` run that compared everything. Its `error` is null or describes the differences found. */
-export function isCompletedVerify({ outcome }: Pick<RunRow, "outcome">): boolean {
-  return outcome === verifyCompleted;
-}
-
 /*
- * SQL conditions on rows in `sync_runs`:
+ * SQL conditions on rows in `sync_runs`. In the names below, a sync is a run of `sync`, and a run is one of `sync` or
+ * `verify`.
  *
- * | the run                                      | outcome            | finished | verified                      |
- * | -------------------------------------------- | ------------------ | -------- | ----------------------------- |
- * | read all planned dates, and the counts agree | done               | yes      | unless some dates are faulty  |
- * | read all planned dates, but is incomplete    | incomplete         | yes      | no                            |
- * | was denied access                            | incomplete         | no       | no                            |
- * | failed, was stopped or is still running      | failed, stopped, … | no       | no                            |
- * | is a complete `verify` run                   | verified           | no       | if it found no differences    |
+ * | condition         | the run                                                                  | outcome          |
+ * | ----------------- | ------------------------------------------------------------------------ | ---------------- |
+ * | `doneSyncSql`     | is a sync that completed, and no records are known to be missing         | done             |
+ * | `finishedSyncSql` | is a sync that completed all planned reads and compared the counts       | done, incomplete |
+ * | `comparedSql`     | is a `verify` run that compared everything, even if it found differences | compared         |
+ * | `verifiedSql`     | found that the mirror and the API agree, at least for the dates it read  | done, compared   |
+ * | `upToDateSql`     | was not limited by `--until` to dates before its own start               | any              |
  */
 
 const doneSyncSql = "outcome = 'done'";
-const completedVerifySql = `outcome = '${verifyCompleted}'`;
+/** A sync that was denied access is incomplete too, but has compared no counts, so its `differing` is null. */
+export const finishedSyncSql = `(${doneSyncSql} OR outcome = 'incomplete' AND differing IS NOT NULL)`;
+const comparedSql = "outcome = 'compared'";
 const verifiedSql = "verified = 1";
-/**
- * True for a run that read everything up to the time at which it started, unlike a run with an earlier `--until`.
- * `until` is null for resources that are not read by date, which are always fully read.
- */
+/** `until` is null for resources that are not read by date, which are always fully read. */
 const upToDateSql = "(until IS NULL OR unixepoch(until) + 1 >= unixepoch(started_at))";
-/** True for a run that compared counts. For other runs, `differing` is null. */
-const comparedCountsSql = "differing IS NOT NULL";
-/** True for a run whose compared counts agreed, and for a run of a resource whose counts are never compared. */
-export const equalCountsSql = "(differing IS NULL OR differing = 0)";
-/**
- * True for a sync that read all planned dates and then compared counts. False if the API denied access, because no
- * counts were compared in that case.
- */
-export const finishedRunSql = `(${doneSyncSql} OR outcome = 'incomplete' AND ${comparedCountsSql})`;
 
 function findNewestRun(mirror: Mirror, resourceName: string, condition: string): RunRow | null {
   const select = `SELECT * FROM sync_runs WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
@@ -189,9 +165,9 @@ function findNewestRun(mirror: Mirror, resourceName: string, condition: string):
 
 /** Returns a resource's last run. Ignores `verify` runs that found no differences, unless there are no other runs. */
 export function findLastRun(mirror: Mirror, resourceName: string): RunRow | null {
-  const agreeingVerify = `${completedVerifySql} AND error IS NULL`;
+  const agreeingVerify = `(${comparedSql} AND error IS NULL)`;
   return (
-    findNewestRun(mirror, resourceName, `NOT (${agreeingVerify})`) ??
+    findNewestRun(mirror, resourceName, `NOT ${agreeingVerify}`) ??
     findNewestRun(mirror, resourceName, "true")
   );
 }
@@ -206,8 +182,8 @@ export function findLastUpToDateSync(mirror: Mirror, resourceName: string): RunR
   return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${upToDateSql}`);
 }
 
-/** Returns the last sync that verified everything up to the time at which it started. */
-export function findLastVerifiedSync(mirror: Mirror, resourceName: string): RunRow | null {
+/** Returns the last sync that read and verified everything up to its own start time. */
+export function findLastVerifiedUpToDateSync(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, `${doneSyncSql} AND ${verifiedSql} AND ${upToDateSql}`);
 }
 
@@ -220,26 +196,26 @@ export function findLastVerifiedRun(mirror: Mirror, resourceName: string): RunRo
  * Returns the last `verify` run that found differences, unless a later run verified everything up to its start time.
  */
 export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunRow | null {
-  const differing = findNewestRun(mirror, resourceName, `${completedVerifySql} AND error IS NOT NULL`);
+  const differing = findNewestRun(mirror, resourceName, `${comparedSql} AND error IS NOT NULL`);
   const agreeing = findNewestRun(mirror, resourceName, `${verifiedSql} AND ${upToDateSql}`);
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
-/** Returns the last sync that compared counts after all planned reads, even if the run was incomplete. */
-export function findLastFinishedRun(mirror: Mirror, resourceName: string): RunRow | null {
-  return findNewestRun(mirror, resourceName, finishedRunSql);
+/** Returns the last sync that completed all planned reads, even if the counts then differed. */
+export function findLastFinishedSync(mirror: Mirror, resourceName: string): RunRow | null {
+  return findNewestRun(mirror, resourceName, finishedSyncSql);
 }
 
 /** Returns the number of records that interrupted syncs have read since the last finished sync. */
 export function countInterruptedRows(mirror: Mirror, resourceName: string): number {
-  const finishedRunId = findLastFinishedRun(mirror, resourceName)?.run_id ?? 0;
+  const finishedSyncId = findLastFinishedSync(mirror, resourceName)?.run_id ?? 0;
   const select = "SELECT coalesce(sum(rows_read), 0) FROM sync_runs WHERE resource = ? AND run_id > ?";
-  return mirror.selectValue<number>(select, resourceName, finishedRunId) ?? 0;
+  return mirror.selectValue<number>(select, resourceName, finishedSyncId) ?? 0;
 }
 
-/** Returns the latest date that a finished run has reached, in milliseconds since the Unix epoch. */
+/** Returns the latest date that a finished sync has reached, in milliseconds since the Unix epoch. */
 export function loadFinishedUntil(mirror: Mirror, resourceName: string): number | null {
-  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedRunSql}`;
+  const select = `SELECT max(until) FROM sync_runs WHERE resource = ? AND ${finishedSyncSql}`;
   const until = mirror.selectValue<string>(select, resourceName);
   return until === null ? null : Date.parse(until);
 }

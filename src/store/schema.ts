@@ -9,7 +9,8 @@ export const systemTables = {
   record_versions: "earlier versions of records, for `--as-of`",
   host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",
-  sync_runs: "every run of `sync`, `verify` and `forget`",
+  sync_runs:
+    "every run of `sync`, `verify` and `forget`; a `verify` run that compared everything has the outcome `compared`, and `verified` is 1 if the mirror and the API agreed",
   coverage: "the fully read date ranges of each resource, and the time at which each range was read",
   analytics_hosts_snapshots:
     "the daily host ranking: one row for each change to a host's totals, which are null once the host has left the ranking",
@@ -217,6 +218,10 @@ export const migrations: readonly string[] = [
   ALTER TABLE records RENAME COLUMN flags TO status_bits;
   ALTER TABLE records RENAME COLUMN outdated TO details_outdated;
   ALTER TABLE records RENAME COLUMN dated_at TO dated_ms;
+  `,
+  `
+  -- Before, \`verify\` runs that had found differences also had the outcome "verified".
+  UPDATE sync_runs SET outcome = 'compared' WHERE outcome = 'verified';
   `,
 ];
 

@@ -10,7 +10,7 @@ import {
   markDetailsRead,
   recordKey,
 } from "../store/records.js";
-import { findLastFinishedRun } from "../store/runs.js";
+import { findLastFinishedSync } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import type { Json, JsonObject } from "../util/json-value.js";
 import { formatInstant } from "../util/timestamps.js";
@@ -61,7 +61,7 @@ interface DetailsParent {
 
 function findParents(session: DetailsSession): DetailsParent[] {
   const { clock, mirror, options, resource } = session;
-  const finishedAt = findLastFinishedRun(mirror, resource.name)?.finished_at ?? "";
+  const finishedAt = findLastFinishedSync(mirror, resource.name)?.finished_at ?? "";
   const resumableSince = formatInstant(clock.now() - resumableMs);
   const freshSince = finishedAt > resumableSince ? finishedAt : resumableSince;
   const parents: DetailsParent[] = [];

@@ -1,5 +1,5 @@
 import type { CoveredRange } from "../store/coverage.js";
-import { findLastFinishedRun, loadFinishedUntil } from "../store/runs.js";
+import { findLastFinishedSync, loadFinishedUntil } from "../store/runs.js";
 import {
   allTime,
   clipRanges,
@@ -22,9 +22,9 @@ export interface PlanState {
   faultySlices: readonly TimeRange[];
   /** The oldest date that any run has requested, or null before the first run. */
   floor: number | null;
-  /** The latest date that a finished run has reached, or null if no run has finished. */
+  /** The latest date that a finished sync has reached, or null if no sync has finished. */
   finishedUntil: number | null;
-  /** The ranges that an unfinished sync has read since the last finished run. */
+  /** The ranges that an unfinished sync has read since the last finished sync. */
   interrupted: readonly CoveredRange[];
   /**
    * The days of the missing records. If one of these records has no readable date, all dates are included, so that the
@@ -53,14 +53,14 @@ type PlanOptions = Pick<SyncOptions, "full" | "windowMs" | "allFaulty">;
 
 export function loadPlanState({ mirror, resource, state }: DatedSession): PlanState {
   const { coverage, faultySlices } = state.loadDates();
-  const finishedRunId = findLastFinishedRun(mirror, resource.name)?.run_id ?? 0;
+  const finishedSyncId = findLastFinishedSync(mirror, resource.name)?.run_id ?? 0;
   const removable = state.loadRemovableRecords();
   return {
     coverage,
     faultySlices,
     floor: state.loadFloor(),
     finishedUntil: loadFinishedUntil(mirror, resource.name),
-    interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedRunId),
+    interrupted: [...coverage, ...faultySlices].filter(({ runId }) => runId > finishedSyncId),
     missingDates: removable.map(({ date }) => (date === null ? allTime : dayRange(utcDay(date)))),
   };
 }
@@ -127,7 +127,7 @@ function findDueRanges(
 
 /**
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
- * the unread ranges and the dates since the end of the last finished run, each extended by the window before it. The
+ * the unread ranges and the dates since the end of the last finished sync, each extended by the window before it. The
  * dates just before an unread range were last read when their orders were new, before most refunds.
  */
 function findRequestedRanges(
@@ -140,7 +140,7 @@ function findRequestedRanges(
   if (since !== undefined) return [{ from: since, to: until }];
   const unread = subtractRanges([readable], [...coverage, ...faultySlices]);
   const unreadWithWindows = unread.map(({ from, to }) => ({ from: subtractWindow(from, windowMs), to }));
-  // If no run has finished yet, or if the clock was set back, the window ends at the start of this run.
+  // If no sync has finished yet, or if the clock was set back, the window ends at the start of this run.
   const windowEnd = Math.min(finishedUntil ?? readable.to, readable.to);
   const window = { from: subtractWindow(windowEnd + 1, windowMs), to: readable.to };
   return clipRanges([...unreadWithWindows, window], { from: readable.from, to: until });

@@ -2,7 +2,7 @@ import { Forbidden, failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, type Strategy } from "../resources/resource.js";
 import { indexTables } from "../store/projection.js";
 import { RecordWriter } from "../store/record-writer.js";
-import { createRunRow, findLastVerifiedSync, hasBeenRead, type RunRow } from "../store/runs.js";
+import { createRunRow, findLastVerifiedUpToDateSync, hasBeenRead, type RunRow } from "../store/runs.js";
 import { describeUnexpectedValues } from "../store/schema-issues.js";
 import { silentReporter } from "../util/reporter.js";
 import { formatInstant } from "../util/timestamps.js";
@@ -78,7 +78,9 @@ export async function syncResources(
   const due = sortForSync(allowed);
   const lost = withoutScope.filter(({ wasReadBefore }) => wasReadBefore);
   const skipped = withoutScope.filter(({ wasReadBefore }) => !wasReadBefore);
-  reporter.expect(due.map(({ name }) => ({ name, requests: findLastVerifiedSync(mirror, name)?.requests })));
+  reporter.expect(
+    due.map(({ name }) => ({ name, requests: findLastVerifiedUpToDateSync(mirror, name)?.requests })),
+  );
 
   // First, record the resources whose scope the key has lost. This needs no requests, so it succeeds even during an outage.
   const lostAccess = lost.map(({ resource, why }) => {

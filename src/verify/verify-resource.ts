@@ -2,7 +2,7 @@ import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
 import { saveVerifyFinding } from "../store/known-problems.js";
 import { rebuildTables } from "../store/rebuild.js";
-import { hasBeenRead, verifyCompleted } from "../store/runs.js";
+import { hasBeenRead } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
 import { compareTables, describeDifference, saveTableCheck } from "../store/table-check.js";
 import { countPending } from "../sync/details.js";
@@ -134,7 +134,7 @@ async function recordVerification(
   const verified = problems.length === 0 && parts.length > 0;
   mirror.transaction(() => {
     endRun(run, {
-      outcome: verifyCompleted,
+      outcome: "compared",
       error: problems.length > 0 ? new Incomplete(text) : null,
       columns: { verified, api_total, mirror_total, differing },
     });

@@ -235,12 +235,12 @@ test("status shows the error from a resource's last sync until a sync of the res
 test("status shows the findings of the last `verify` run until a later sync replaces them", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
-  const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
+  const end = (hour: number, outcome: "compared" | "incomplete", error: string) => {
     const at = `2026-11-02T0${hour}:00:00.000Z`;
     updateRun(mirror, insertRun(mirror, "orders", at), { finished_at: at, outcome, error });
   };
   const said = async () => (await brandapi(["status", "--db", mirror.path], { clock })).out;
-  end(1, "verified", "orders has 15228 records that have not been read yet");
+  end(1, "compared", "orders has 15228 records that have not been read yet");
   expect(await said()).toContain("15228 records");
   end(2, "incomplete", "The list never settled.");
   expect(await said()).not.toContain("15228 records");
@@ -334,7 +334,7 @@ test("status lists a run in progress before the resources' problems", async () =
   expect(await status()).not.toContain("in progress");
   const at = "2026-11-02T05:00:00.000Z";
   const run = insertRun(mirror, "orders", at);
-  updateRun(mirror, run, { finished_at: at, outcome: "verified", error: "1 order has a bad date" });
+  updateRun(mirror, run, { finished_at: at, outcome: "compared", error: "1 order has a bad date" });
   expect(await status()).toContain("1 order has a bad date; run `brandapi verify orders --repair --db ");
   expect(await status()).not.toContain("the last run was");
   mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", run));
@@ -345,12 +345,12 @@ test("status lists a run in progress before the resources' problems", async () =
 test("status shows denied access together with the findings of an earlier `verify` run and the error from a later run", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-01T02:00:00.000Z" });
-  const end = (hour: number, outcome: "verified" | "incomplete", error: string) => {
+  const end = (hour: number, outcome: "compared" | "incomplete", error: string) => {
     const at = `2026-11-02T0${hour}:00:00.000Z`;
     updateRun(mirror, insertRun(mirror, "orders", at), { finished_at: at, outcome, error });
     return at;
   };
-  end(1, "verified", "2 orders differ");
+  end(1, "compared", "2 orders differ");
   const at = end(2, "incomplete", "The plan is too small.");
   saveAccessDenial(mirror, "orders", { at, error: "The plan is too small.", hint: null });
   const problems = async () =>

@@ -175,7 +175,7 @@ test("status describes a problem that `verify` found as repairable unless only t
   writeRead(mirror, "orders", [anOrder(1)], { at: hoursAgo(9) });
   expect(healthOf(mirror, "orders")?.found).toBeNull();
   const error = "1 record has an unreadable date";
-  const runId = addRun(mirror, "orders", 2, { outcome: "verified", error });
+  const runId = addRun(mirror, "orders", 2, { outcome: "compared", error });
   expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: true });
   mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", runId));
   expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: false });

@@ -108,8 +108,8 @@ const outcomes: [outcome: RunOutcome, error: string | undefined, reported: strin
   ["running", undefined, "the last run was stopped"],
   ["skipped", undefined, null],
   ["done", undefined, null],
-  ["verified", undefined, null],
-  ["verified", "2 orders differ", "2 orders differ"],
+  ["compared", undefined, null],
+  ["compared", "2 orders differ", "2 orders differ"],
 ];
 
 test.each(
@@ -124,7 +124,7 @@ test.each(
     const mirror = await syncedMirror();
     addRun(mirror, outcome, error === undefined ? {} : { error });
     expect(loadProof(mirror, null).error).toBe(reported);
-    addRun(mirror, "verified", { verified: true });
+    addRun(mirror, "compared", { verified: true });
     expect(loadProof(mirror, null).error).toBeNull();
   },
 );
@@ -159,7 +159,7 @@ test("if some dates have never been read, the report marks as proven only the or
     gaps: [{ from: "2026-03-01T00:00:00.001Z", to: "2026-04-30T23:59:59.999Z" }],
   });
   writeRead(mirror, "content", [], { at: "2026-11-02T07:00:00.000Z", whole: true });
-  addRun(mirror, "verified", { verified: true, until: "2026-02-01T00:00:00.000Z" });
+  addRun(mirror, "compared", { verified: true, until: "2026-02-01T00:00:00.000Z" });
   writeRead(mirror, "orders", [], { at: "2026-11-02T09:00:00.000Z", whole: true });
   const last = insertRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
   updateRun(mirror, last, { verified: false });
@@ -183,7 +183,7 @@ test("if all dates have been read, the report describes all orders up to the las
 
 test("after `verify` finds unread orders, the report describes its orders as proven only if they matched the API in an earlier run", async () => {
   const findUnread = (mirror: Mirror) => {
-    const run = addRun(mirror, "verified", { error: "1 order has not been read" });
+    const run = addRun(mirror, "compared", { error: "1 order has not been read" });
     mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));
     return mirror;
   };

@@ -125,7 +125,7 @@ test("dates count as confirmed if the run that read them found equal counts, or 
     { outcome: "incomplete", differing: null },
     { outcome: "incomplete", differing: 2 },
     { outcome: "failed", differing: 0 },
-    { outcome: "verified", differing: 0 },
+    { outcome: "compared", differing: 0 },
   ] as const;
   const ids = runs.map((columns) => {
     const id = insertRun(mirror, "orders", "2026-11-01T00:00:00.000Z");

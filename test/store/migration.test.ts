@@ -286,6 +286,18 @@ test("if a sync fails because of a rejected key before it migrates an older mirr
   expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
 });
 
+test("a migration changes the outcome of `verify` runs from `verified` to `compared`, even if they found differences", async () => {
+  const path = releasedMirror(`
+    INSERT INTO sync_runs (resource, started_at, outcome, verified, error)
+      VALUES ('orders', '${day(2)}', 'verified', 1, NULL), ('orders', '${day(3)}', 'verified', 0, '2 orders differ')`);
+  (await openMirror(path)).db.close();
+  expect(rowsIn(path, "SELECT outcome, verified, error FROM sync_runs WHERE resource = 'orders'")).toEqual([
+    { outcome: "done", verified: 1, error: null },
+    { outcome: "compared", verified: 1, error: null },
+    { outcome: "compared", verified: 0, error: "2 orders differ" },
+  ]);
+});
+
 test("if values are stored under both old and new names, a migration keeps the values with the new names", async () => {
   const names = {
     under_way: "running_command",

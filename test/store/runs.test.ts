@@ -14,16 +14,15 @@ import {
   addWrittenRows,
   countInterruptedRows,
   createRunRow,
-  findLastFinishedRun,
+  findLastFinishedSync,
   findLastRun,
   findLastUpToDateSync,
   findLastVerifiedRun,
-  findLastVerifiedSync,
+  findLastVerifiedUpToDateSync,
   findUnresolvedVerify,
   hasBeenRead,
   hasDoneSync,
   insertRun,
-  isCompletedVerify,
   loadFinishedUntil,
   loadFirstReadAt,
   loadFirstReadEnd,
@@ -84,19 +83,17 @@ test("each response adds to a run's row counts, but replaces the run's request c
 test("findLastRun returns the latest sync, or a later verify run that found differences", async () => {
   const mirror = await makeMirror();
   const failed = run(mirror, 1, { outcome: "failed", error: "no network" });
-  run(mirror, 2, { outcome: "verified", verified: true });
+  run(mirror, 2, { outcome: "compared", verified: true });
   expect(findLastRun(mirror, "orders")?.run_id).toBe(failed);
-  const differing = run(mirror, 3, { outcome: "verified", error: "orders differ" });
+  const differing = run(mirror, 3, { outcome: "compared", error: "orders differ" });
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
 });
 
 test("findLastRun returns a verify run that found no differences if there are no other runs", async () => {
   const mirror = await makeMirror();
   expect(findLastRun(mirror, "orders")).toBeNull();
-  run(mirror, 1, { outcome: "verified", verified: true });
-  const last = findLastRun(mirror, "orders");
-  expect(last && isCompletedVerify(last)).toBe(true);
-  expect(isCompletedVerify({ outcome: "done" })).toBe(false);
+  const agreeing = run(mirror, 1, { outcome: "compared", verified: true });
+  expect(findLastRun(mirror, "orders")?.run_id).toBe(agreeing);
 });
 
 test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
@@ -109,21 +106,21 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   ],
   ["a sync up to an earlier time", "does not count", { outcome: "done", until: "2026-11-20T03:59:58.999Z" }],
   ["an incomplete sync", "does not count", { outcome: "incomplete", until: at(4) }],
-  ["a verify run", "does not count", { outcome: "verified", until: at(4) }],
+  ["a verify run", "does not count", { outcome: "compared", until: at(4) }],
 ])("%s %s as an up-to-date sync", async (_, expected, fields) => {
   const mirror = await makeMirror();
   run(mirror, 4, fields);
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("findLastFinishedRun returns the last run that compared counts, and countInterruptedRows counts the rows that later runs read", async () => {
+test("findLastFinishedSync returns the last sync that completed all reads, and countInterruptedRows counts the rows that later runs read", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });
   const incomplete = run(mirror, 2, { outcome: "incomplete", differing: 1, until: at(2), rows_read: 20 });
   run(mirror, 5, { outcome: "incomplete", error: "no access", until: at(5), rows_read: 5 });
   run(mirror, 6, { outcome: "stopped", until: at(6), rows_read: 7 });
-  expect(findLastFinishedRun(mirror, "orders")?.run_id).toBe(incomplete);
+  expect(findLastFinishedSync(mirror, "orders")?.run_id).toBe(incomplete);
   expect([loadFinishedUntil(mirror, "orders"), loadFinishedUntil(mirror, "roster")]).toEqual([
     Date.parse(at(3)),
     null,
@@ -183,20 +180,20 @@ test.each([
 
 test("a difference that verify found stays unresolved until a later run verifies all dates", async () => {
   const mirror = await makeMirror();
-  const differing = run(mirror, 1, { outcome: "verified", error: "orders differ" });
+  const differing = run(mirror, 1, { outcome: "compared", error: "orders differ" });
   run(mirror, 2, { outcome: "done", verified: false });
-  run(mirror, 2, { outcome: "verified", verified: false });
+  run(mirror, 2, { outcome: "compared", verified: false });
   run(mirror, 3, { outcome: "done", verified: true, until: at(1) });
   expect(findUnresolvedVerify(mirror, "orders")?.run_id).toBe(differing);
-  expect(findLastVerifiedSync(mirror, "orders")).toBeNull();
+  expect(findLastVerifiedUpToDateSync(mirror, "orders")).toBeNull();
   const partial = findLastVerifiedRun(mirror, "orders")?.run_id;
   const verified = run(mirror, 4, { outcome: "done", verified: true, until: at(4) });
   expect(partial).toBe(verified - 1);
   expect(findUnresolvedVerify(mirror, "orders")).toBeNull();
-  expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
-  const agreeing = run(mirror, 5, { outcome: "verified", verified: true });
+  expect(findLastVerifiedUpToDateSync(mirror, "orders")?.run_id).toBe(verified);
+  const agreeing = run(mirror, 5, { outcome: "compared", verified: true });
   expect(findLastVerifiedRun(mirror, "orders")?.run_id).toBe(agreeing);
-  expect(findLastVerifiedSync(mirror, "orders")?.run_id).toBe(verified);
+  expect(findLastVerifiedUpToDateSync(mirror, "orders")?.run_id).toBe(verified);
 });
 
 test("another process can read the current run's progress, but not an earlier run's", async () => {

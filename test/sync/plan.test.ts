@@ -39,7 +39,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "a later run starts at the end of the last finished run, minus the window of recent dates to re-read",
+    "a later run starts at the end of the last finished sync, minus the window of recent dates to re-read",
     before({ coverage: [read(first, 999)], floor: first, finishedUntil: 999 * day - 1 }),
     {},
     [days(969, 1000)],

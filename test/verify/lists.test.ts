@@ -27,7 +27,7 @@ describe("lists without dates", () => {
     expect([code, result?.state, result?.requests]).toEqual([0, "proven", 1]);
     expect(month).toMatchObject({ month: "all", why: "30 records read, all identical" });
     expect(brand.lastRun("roster")).toMatchObject({
-      outcome: "verified",
+      outcome: "compared",
       verified: 1,
       api_total: 30,
       mirror_total: 30,

@@ -45,7 +45,7 @@ describe("verify orders", () => {
     expect(requests.filter(({ path }) => path !== "/me")).toHaveLength(6);
     expect(requests.filter(readsOrders)).toEqual([]);
     expect(last).toMatchObject({
-      outcome: "verified",
+      outcome: "compared",
       verified: 1,
       requests: 6,
       rows_read: 0,
