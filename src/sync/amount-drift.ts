@@ -54,8 +54,8 @@ export function selectSample(state: SyncState, days: readonly string[]): TimeRan
 }
 
 /**
- * Returns true if the amounts changed although the records did not. To find out, compares a sample: the oldest of the
- * drifting days that this run has not read yet.
+ * Returns true if the amounts changed although the records did not. Compares only a sample: the oldest of the drifting
+ * days that this run has not read yet.
  */
 export async function confirmDrift(run: DatedRun, drift: AmountDrift): Promise<boolean> {
   const { apiTotals, state } = run;

@@ -40,7 +40,7 @@ interface AuditedPart extends TimeRange {
 
 /**
  * Returns the stale dates and faulty slices to audit. The slices come first if one of them was read longer ago than the
- * date at the cursor, so that neither the slices nor the dates are neglected.
+ * date at the cursor, so that both are re-read regularly.
  * @param staleBefore only dates and slices last read before this time are audited
  */
 export function planAudit(

@@ -6,8 +6,8 @@ const maxBatchSize = 8;
 const maxBatchGapMs = 25;
 
 /**
- * Groups items that arrive in quick succession, so that they can be stored in one transaction. The next item is requested
- * before a batch is yielded, so that the API processes the request while the batch is being stored.
+ * Groups items that arrive in quick succession, so that they can be stored in one transaction. The next item is
+ * requested before a batch is yielded, so that the API processes the request while the batch is being stored.
  * @param options.endsBatch true for an item that must be processed before the next item is requested
  */
 export async function* batchArrivals<T>(

@@ -10,8 +10,8 @@ const maxLookups = 10;
 
 /**
  * Decides what each copy in a response means. A copy is a record that was skipped because the mirror already contains a
- * record with the same ID, either with a newer date or from earlier in the same response. If the API no longer lists the
- * record for the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
+ * record with the same ID, either with a newer date or from earlier in the same response. If the API no longer lists
+ * the record for the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function resolveCopies(
@@ -52,7 +52,7 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
  * | read the newer date, and the API returned the record       | rejected: the API lists its ID twice   |
  * | did not read the newer date                                | postponed until a run reads both dates |
  *
- * Without two readable dates, the copy is accepted.
+ * If either date is unreadable, the copy is accepted.
  */
 function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
   if (!dates) acceptCopy(run, copy, requestedAt);

@@ -55,8 +55,8 @@ export function warnOfMissingTotals(
 }
 
 /**
- * Returns the daily totals in the API's format, from the session's cache if possible. The cached totals may end slightly
- * earlier than this resource's date range. In that case, the next run finds that the last day has changed.
+ * Returns the daily totals in the API's format, from the session's cache if possible. The cached totals may end
+ * slightly earlier than this resource's date range. In that case, the next run finds that the last day has changed.
  */
 export async function requestRawTotals(
   { api, cachedTotals, readableUntil, resource }: ResourceSession,

@@ -74,8 +74,9 @@ function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
 }
 
 /**
- * Returns the months to read: the current month and every month with clicks. Skips unchanged months that were last read
- * after their window had ended, unless `--full`, `--since` or an option that changes the requested data is given.
+ * Returns the months to read: the current month and every month with clicks. Skips an unchanged month if the time
+ * between its end and its last read was longer than the window, unless `--full`, `--since` or an option that changes
+ * the requested data is given.
  */
 function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): MonthRequest[] {
   const { readableUntil, options, requested, state } = session;

@@ -45,8 +45,8 @@ type NewestPage = CompletePage | RangeByPage;
 
 /**
  * Reads a date range into the mirror, newest records first. Mirrored records that the API no longer returns for their
- * dates are marked as missing. A dense second, or the rest of the range after a faulty response, is read by page number.
- * The first request is sent even if the budget is used up.
+ * dates are marked as missing. A dense second, or the rest of the range after a faulty response, is read by page
+ * number. The first request is sent even if the budget is used up.
  * @returns the oldest time that was read, in milliseconds since the Unix epoch
  */
 export async function readRange(
@@ -169,9 +169,9 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
 }
 
 /**
- * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by chance
- * (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older records is
- * not as expected, requests the page again, because the records may have changed in the meantime.
+ * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by
+ * chance (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older
+ * records is not as expected, requests the page again, because the records may have changed in the meantime.
  * @param countBefore the API's count of the records before the page's range
  */
 async function confirmComplete(run: DatedRun, page: CompletePage, countBefore: number): Promise<boolean> {

@@ -107,8 +107,8 @@ function isAllCovered(state: SyncState): boolean {
 }
 
 /**
- * Counts the records that the API counts but does not return for any date range (A11), and warns about them. They can be
- * counted only if all dates are covered.
+ * Counts the records that the API counts but does not return for any date range (A11), and warns about them. They can
+ * be counted only if all dates are covered.
  * @param counts the counts for all covered ranges, which must agree
  * @returns the number of these records, and the newest counts
  */
@@ -125,8 +125,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records that were added after the counts were compared also cause this difference. In that case, comparing the counts
-  // again shows a mismatch.
+  // Records that were added after the counts were compared also cause this difference. In that case, comparing the
+  // counts again shows a mismatch.
   const newCounts = await compareCountsAndFilters(run);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(

@@ -124,7 +124,7 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** The dates whose lists have not settled (A9). The last read of a date decides. */
+  /** The slices whose lists have not settled (A9). A later read of the same dates removes them. */
   unsettledSlices: UnsettledSlice[];
 }
 

@@ -76,7 +76,7 @@ export function storeSlice(run: DatedRun, reading: SliceReading): readonly Skipp
   });
 }
 
-/** Describes the newest fault, and gives the number of faulty records. Returns null if there are none. */
+/** Describes the fault in the newest faulty slice and counts all faulty records. Returns null if there are none. */
 export function describeFaultySlices({ mirror, resource, state }: DatedSession): string | null {
   const newest = state.loadFaultySlices().at(-1);
   const undated = countUndated(mirror, resource.name);

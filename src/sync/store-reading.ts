@@ -26,8 +26,8 @@ export interface Reading {
 }
 
 /**
- * Stores a reading: writes its records, and then updates the coverage, the missing records and the daily totals. Must be
- * called in a transaction. The records are written first, because the change log needs to know which of them were
+ * Stores a reading: writes its records, and then updates the coverage, the missing records and the daily totals. Must
+ * be called in a transaction. The records are written first, because the change log needs to know which of them were
  * missing, and since when.
  * @param apiTotals the API's daily totals, to be stored for the days that the run has now read in full
  * @returns the IDs of the written records, and the copies of mirrored records, which the caller must resolve

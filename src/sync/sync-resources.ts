@@ -61,7 +61,7 @@ export interface ResourceSelection {
 interface ResourceWithoutScope {
   resource: Resource;
   why: string;
-  /** True if an earlier run read the resource. The mirror then still contains its data, which is no longer updated. */
+  /** True if an earlier run read the resource. The mirror then contains data that is no longer updated. */
   wasReadBefore: boolean;
 }
 
@@ -82,7 +82,8 @@ export async function syncResources(
     due.map(({ name }) => ({ name, requests: findLastVerifiedUpToDateSync(mirror, name)?.requests })),
   );
 
-  // First, record the resources whose scope the key has lost. This needs no requests, so it succeeds even during an outage.
+  // First, record the resources whose scope the key has lost. This needs no requests, so it succeeds even during an
+  // outage.
   const lostAccess = lost.map(({ resource, why }) => {
     const { row, error } = recordLostScope(session, resource, why);
     onRunEnd(row);
@@ -127,7 +128,7 @@ export function sortForSync(resources: readonly Resource[]): Resource[] {
 
 /**
  * Reads one resource into the mirror and records the run. Returns the run's error instead of throwing it.
- * @param options.isOptional true if the user did not name the resource; it is then skipped if the API denies access to it
+ * @param options.isOptional true if the user did not name the resource; it is then skipped if access is denied
  * @throws only if the mirror cannot be written
  */
 export async function syncResource(
@@ -151,12 +152,12 @@ async function readResource(run: ResourceRun): Promise<SyncResult> {
     ...run,
     writer: new RecordWriter(mirror, resource, run),
   });
-  // Only now, because inserting into tables without indexes is faster.
+  // Create the indexes last, because inserting into tables without indexes is faster.
   indexTables(mirror, resource);
   return result;
 }
 
-/** @param result the error if the resource could not be read */
+/** @param result the result of the read, or the error that ended it */
 function decideEnd(
   { mirror, resource }: ResourceRun,
   result: SyncResult | Error,
