@@ -155,8 +155,8 @@ export class RateLimiter {
   }
 
   /**
-   * Records the start of a request's window in the file, and returns the number of requests that count toward the key's limit.
-   * Ignores write errors, because their worst effect is that the request counts for longer than necessary.
+   * Records the start of a request's window in the file, and returns the number of requests that count toward the key's
+   * limit. Ignores write errors, because their worst effect is that the request counts for longer than necessary.
    */
   #startWindow(permit: number): number {
     try {

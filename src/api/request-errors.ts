@@ -33,7 +33,7 @@ export interface RejectedRequest {
  * - invalid-body: a 200 response that is not JSON, such as a login page or a truncated body
  * - permanent: a failure that is not retried, such as an untrusted certificate
  *
- * Error messages quote the reason after a colon.
+ * In error messages, `reason` follows a colon.
  */
 export type RequestFailure = { reason: string; cause?: unknown } & (
   | { kind: "unavailable"; status: number; retryAfterMs: number | null }
@@ -156,8 +156,8 @@ interface RequestContext {
 export const pathWithId = /^\/(?:content|opportunities|surveys)(?=\/)/;
 
 /**
- * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response body,
- * whose undocumented fields could contain the key.
+ * Returns the error for a status that is not retried (see "Errors" in the API documentation). Ignores the response
+ * body, whose undocumented fields could contain the key.
  */
 export function createRejectionError(rejected: RejectedRequest, context: RequestContext): BrandapiError {
   const { location, status } = rejected;

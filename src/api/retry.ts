@@ -36,7 +36,8 @@ export class OutageTimer {
 
   /**
    * Returns the time, in milliseconds, for which a request can still wait or be retried: the remainder of
-   * `--max-wait` in the current outage, or the remainder of the request's own tenth of `--max-wait`, whichever is longer.
+   * `--max-wait` in the current outage, or the remainder of the request's own tenth of `--max-wait`, whichever is
+   * longer.
    * @param firstSentAt the time of the request's first attempt, or null if it has not been sent yet
    */
   remainingMs(firstSentAt: number | null): number {

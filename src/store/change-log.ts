@@ -19,8 +19,8 @@ export class ChangeLog {
   ) {}
 
   /**
-   * Logs a new record as added if its date was already covered. Otherwise, logs nothing, because it may be an old record
-   * that had not been read before.
+   * Logs a new record as added if its date was already covered. Otherwise, logs nothing, because it may be an old
+   * record that had not been read before.
    * @param date null if it is unreadable, or if earlier reads of the date may not have returned the record
    */
   logAdded(key: string, date: number | null, at: string): void {

@@ -60,7 +60,7 @@ function mergeRunRanges(sorted: readonly CoveredRange[]): CoveredRange[] {
   }, []);
 }
 
-/** Removes a range from other ranges. What remains of a range keeps its other properties. */
+/** Removes a range from other ranges. The remaining parts of a range keep its other properties. */
 export function withoutRange<R extends TimeRange>(ranges: readonly R[], removed: TimeRange): R[] {
   return ranges.flatMap((range) => subtractRanges([range], [removed]).map((part) => ({ ...range, ...part })));
 }
@@ -130,7 +130,7 @@ export function findLastReadAt(coverage: readonly CoveredRange[], date: number |
 }
 
 /**
- * Returns the range in which a record's exact date may lie. An API may truncate dates to days, minutes or seconds, but
+ * Returns the range in which a record's exact date may lie. The API may truncate dates to days, minutes or seconds, but
  * filter records by their exact dates. A date at midnight can therefore be any time on that day, and a date without
  * seconds any time in that minute.
  */

@@ -7,7 +7,9 @@ import { checkMirrorPath, checkNotReplaced, readFileId, readIntoMemory } from ".
 import { checkIsMirror } from "./schema.js";
 import { damagedHint, explainOpenError } from "./sqlite-errors.js";
 
-/** The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run during this wait. */
+/**
+ * The maximum time, in milliseconds, that SQLite waits for another writer. Signal handlers cannot run during this wait.
+ */
 export const busyMs = 1_000;
 
 /** An open mirror. Prepared statements are cached by their SQL text. */
@@ -116,9 +118,9 @@ export type InfoName =
   | "failed_command"
   // The error (JSON) from a resource's last sync, if the API denied access.
   | `denied:${string}`
-  // The ID of a `verify` run in which all problems must be fixed in the API.
+  // The ID of the last completed `verify` run, if all problems that it found must be fixed in the API.
   | `unrepairable:${string}`
-  // The ID of a `verify` run in which all problems were records with unread dates.
+  // The ID of the last completed `verify` run, if all problems that it found were records with unread dates.
   | `unread_only:${string}`
   // The last comparison (JSON) of a resource's tables with its records.
   | `tables:${string}`

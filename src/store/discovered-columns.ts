@@ -46,7 +46,7 @@ export class TableColumns {
   }
 
   /**
-   * Adds a column for each scalar value that has none. Request parameters already have columns.
+   * Adds a column for each scalar value that has none. Skips copies of request parameters, which already have columns.
    * @param issues receives an issue for each new column whose name differs from the field's, and for each field without
    * a column
    * @returns true if a column was added

@@ -43,9 +43,9 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * A statement that is true of all problems that a `verify` run found.
- * - unrepairable: The problem, such as an unreadable date, must be fixed in the API.
- * - unread_only: The problem is a record whose date has not been read.
+ * A statement about the problems that a `verify` run found:
+ * - unrepairable: All of them, such as unreadable dates, must be fixed in the API.
+ * - unread_only: All of them are records with unread dates.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

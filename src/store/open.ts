@@ -42,11 +42,13 @@ import { quote, tableName } from "./table-sql.js";
  * | `openMirrorOrEmpty`    | empty, in memory | leaves it unchanged        | no              |
  * | `openMirrorForPlan`    | empty, in memory | migrates a copy in memory  | no              |
  *
- * If the file is damaged, is not a mirror, or was written by a newer version, all of them throw MirrorUnusable and leave
- * the file unchanged.
+ * If the file is damaged, is not a mirror, or was written by a newer version, all of them throw MirrorUnusable and
+ * leave the file unchanged.
  */
 
-/** The maximum time, in milliseconds, that `openMirror` waits while another program writes to or migrates the mirror. */
+/**
+ * The maximum time, in milliseconds, that `openMirror` waits while another program writes to or migrates the mirror.
+ */
 const openingBusyMs = 10_000;
 
 /** True if the file exists and is not empty. */

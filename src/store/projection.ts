@@ -82,8 +82,8 @@ class TableWriter {
 
   /**
    * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, that is all
-   * of them. A main table has one row per record, which must be deleted only if the record has been removed or has become
-   * current again. Deleting it on every update would fire user-defined DELETE triggers.
+   * of them. A main table has one row per record, which must be deleted only if the record has been removed or has
+   * become current again. Deleting it on every update would fire user-defined DELETE triggers.
    */
   deleteReplacedRows(record: ParsedRecord): void {
     if (this.shape.list) this.#deleteRows(record, recordStates);

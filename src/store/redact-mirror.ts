@@ -102,8 +102,8 @@ export function scrubFile(mirror: Mirror): boolean {
 }
 
 /**
- * Returns the ID of the newest run at the time of the last redaction, or null if nothing has ever been redacted. Exports
- * made before the redaction may still contain the removed data.
+ * Returns the ID of the newest run at the time of the last redaction, or null if nothing has ever been redacted.
+ * Exports made before the redaction may still contain the removed data.
  */
 export function loadRedactedAfterRun(mirror: Mirror): number | null {
   const runId = loadInfo(mirror, "redacted_after_run");

@@ -168,7 +168,7 @@ class FieldWatch {
       : toKnownObject(resource.fields, { path: "", isList: false });
   }
 
-  /** Returns each unknown field only once. */
+  /** Returns a record's issues. An unknown field is returned only for the first record that contains it. */
   findIssues(record: JsonObject): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
     if (this.#root) this.#addFieldIssues(record, this.#root, issues);

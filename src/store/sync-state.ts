@@ -73,8 +73,8 @@ export class SyncState {
   }
 
   /**
-   * Updates the state after a read, as `decideUpdate` describes. Deletes the times stored for missing records, which the
-   * change log needs, so the records must be written first.
+   * Updates the state after a read, as `decideUpdate` describes. Deletes the times stored for missing records, which
+   * the change log needs, so the records must be written first.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {

@@ -1,8 +1,8 @@
 /**
  * Receives progress and messages from sync, verify and download. `cli/progress.ts` prints them.
  *
- * Each run counts its requests in a `RunProgress` (`sync/session.ts`), which updates a `Task`. The reporter combines the
- * tasks into the command's `Progress` (`cli/progress.ts`), which a mirror session saves as `StoredProgress`
+ * Each run counts its requests in a `RunProgress` (`sync/session.ts`), which updates a `Task`. The reporter combines
+ * the tasks into the command's `Progress` (`cli/progress.ts`), which a mirror session saves as `StoredProgress`
  * (`store/mirror-lock.ts`) for `status`.
  */
 export interface Reporter {

@@ -13,7 +13,8 @@ interface TableOptions {
   /** The titles of columns that may be omitted, one by one, if the table is too wide. */
   optionalColumns?: readonly string[];
   /**
-   * Wraps the text in the last column instead of truncating it. In a narrow terminal, the text is printed below its row.
+   * Wraps the text in the last column instead of truncating it. In a narrow terminal, the text is printed below its
+   * row.
    */
   wrapsLastColumn?: boolean;
   /**

@@ -13,7 +13,9 @@ export function formatMinute(time: string | number): string {
   return text.slice(0, 16).replace("T", " ");
 }
 
-/** Formats the start of a date range for messages: `2026-01-31`, or `2026-01-31 12:00` if it is not the start of a day. */
+/**
+ * Formats the start of a date range for messages: `2026-01-31`, or `2026-01-31 12:00` if it is not the start of a day.
+ */
 export function formatStart(timestamp: string): string {
   return timestamp.endsWith("T00:00:00.000Z") ? timestamp.slice(0, 10) : formatMinute(timestamp);
 }

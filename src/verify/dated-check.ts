@@ -103,8 +103,8 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const allUnread = await compareUnread(run);
   const future = await findFutureRecords(run, allUnread);
   const sums = sumCounts(counts, differing.length);
-  // Faulty slices are not covered, so the sums of the compared counts exclude the records in these slices. If nothing has
-  // been read, there are no compared counts.
+  // Faulty slices are not covered, so the sums of the compared counts exclude the records in these slices. If nothing
+  // has been read, there are no compared counts.
   const hasFaulty = state.loadFaultySlices().length > 0;
   const usesAllTotals = hasFaulty || counts.length === 0;
   const allTotals = {
