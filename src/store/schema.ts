@@ -22,8 +22,8 @@ export const applicationId = 0x62726e64;
 
 /**
  * The migrations of the system tables, one per schema version. Later migrations rename some tables and columns that
- * earlier ones create. Never change a released migration. The typed tables are created by `projection.ts` from the
- * resource declarations.
+ * earlier ones create. For the current schema, see `schema.sql`, which `npm run docs` generates. Never change a released
+ * migration. The typed tables are created by `projection.ts` from the resource declarations.
  */
 export const migrations: readonly string[] = [
   `

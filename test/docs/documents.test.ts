@@ -1,17 +1,31 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { documents, regenerate, root } from "../../bin/docs/generate.js";
+import { formatSystemSchema } from "../../bin/docs/system-schema.js";
 import { UsageError } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { findResource } from "../../src/resources/registry.js";
+import { migrateSystemTables } from "../../src/store/schema.js";
 import { testDeps } from "../support/program.js";
+import { Sqlite } from "../support/sqlite.js";
 import { brandapiCalls, typedLines } from "./words.js";
 
 const pages = documents.map((page) => [page.path, page] as const);
 
 test.each(pages)("the generated parts of %s are up to date", (path, { text }) => {
   expect(text === regenerate(text), `${path} is out of date: run \`npm run docs\``).toBe(true);
+});
+
+test("src/store/schema.sql is up to date, and creates the same tables, columns and indexes as the migrations", async () => {
+  const text = readFileSync(new URL("src/store/schema.sql", root), "utf8");
+  expect(text === (await formatSystemSchema()), "schema.sql is out of date: run `npm run docs`").toBe(true);
+  const [generated, migrated] = [new Sqlite(":memory:"), new Sqlite(":memory:")];
+  generated.exec(text);
+  migrateSystemTables(migrated);
+  const select = `SELECT object.name AS object, "column".* FROM sqlite_schema AS object
+    LEFT JOIN pragma_table_xinfo(object.name) AS "column" ORDER BY object.name, cid`;
+  expect(generated.prepare(select).all()).toEqual(migrated.prepare(select).all());
 });
 
 test.each(pages)("the links and commands in %s are valid", async (_, { text, url }) => {
