@@ -169,10 +169,10 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
 }
 
 /**
- * Creates a `records` view, which contains the versions that were current at the given time and is based on a `past`
- * table. A version is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A
- * null `version_id` stands for the record's current version. If versions overlap because a clock was set back, the
- * version that was stored last is used.
+ * Creates a `past` table, and a `records` view on it with the versions that were current at the given time. A version
+ * is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A null `version_id`
+ * stands for the record's current version. If versions overlap because a clock was set back, the version that was
+ * stored last is used.
  */
 function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asOf: string): void {
   const namesSql = `(${resourceNames.map((name) => `'${name}'`).join(", ")})`;

@@ -16,7 +16,7 @@ export interface Change {
 }
 
 export interface ChangeFilter {
-  /** The name of a resource. */
+  /** Undefined to include the changes to all resources. */
   resourceName: string | undefined;
   /** The `run_id` of the run that detected the change. */
   runId?: number | undefined;

@@ -129,7 +129,7 @@ export function loadResourceHealth(
   const isDenied = refused !== null || loadFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
-  // The coverage does not include the records' details, which may not have been read yet.
+  // The coverage refers only to the list. The records' details may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : loadCoverage(mirror, name);
   const covered = mergeRanges(coverage);
   const faultySlices = loadFaultySlices(mirror, name);

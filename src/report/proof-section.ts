@@ -110,7 +110,7 @@ function describeAge(
     return `No date range has been fully read. The newest order is from ${formatDay(reached)}. See \`brandapi status\`.`;
   const days =
     oldest === null ? 0 : Math.floor(Math.max(0, Date.parse(readUntil) - Date.parse(oldest)) / dayMs);
-  const age = days === 0 ? "" : ` The oldest check is ${pluralize(days, "day")} older.`;
+  const age = days === 0 ? "" : ` Some of them were last read ${pluralize(days, "day")} earlier.`;
   const never = gaps.length === 0 ? "" : " Some days in between were never read: see `brandapi status`.";
   return `Orders have been read up to ${formatTime(readUntil)}.${age}${never}`;
 }

@@ -26,7 +26,7 @@ export async function serveSandbox(
         const { status, headers, body } = handle(toApiRequest(incoming));
         outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
       } catch {
-        // After a bug, or when the server shuts down, close the connection without a response.
+        // If the handler throws, or the server is shutting down, close the connection without a response.
         incoming.socket.destroy();
       }
     };

@@ -75,7 +75,10 @@ export const salesByMonth: View = {
     ...orderFigureColumns,
     boolean("is_partial", "true if only part of the month has been read so far"),
     amount("net_through", "net through the last fully read day, for comparison with `net_before`"),
-    amount("net_before", "the previous month's net; for the current month, only through the same day"),
+    amount(
+      "net_before",
+      "the previous month's net; in the row for the current month, only through the same day of the month",
+    ),
   ],
   date: "month",
   example: `SELECT month, currency, net_through, net_before, round(100 * (net_through / net_before - 1), 1) AS growth

@@ -86,7 +86,7 @@ test.each([
   expect(out + err).not.toContain("4f9c2a7d8e6b1c3a");
 });
 
-test("no command prints the API key or stores it in a file", async () => {
+test("sync, whoami and status neither print an API key from BRANDAPI_KEY nor write it to a file", async () => {
   const brand = makeBrand({ history: 20, listLimit: 10 });
   const runs = [
     await brand.run("sync --verbose"),

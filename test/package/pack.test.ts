@@ -23,7 +23,7 @@ function listTarball(): Packed {
   const result: unknown = JSON.parse(text);
   // npm 11 and older print an array, but npm 12 prints an object keyed by package name.
   const [only] = Object.values(result as Record<string, Packed>);
-  if (!only) throw new Error("npm pack named no package");
+  if (!only) throw new Error("npm pack listed no package");
   return only;
 }
 

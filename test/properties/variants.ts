@@ -51,7 +51,7 @@ export const apiVariants: readonly ApiVariant[] = [
     "outdated record counts (total_items)",
     "roster",
     { lags: "totals" },
-    "a record that was added after the previous page was read, if the page was full",
+    "a record that is added just before the last page is requested, if that page is full",
   ),
   variant(
     "capped record counts (total_items)",
@@ -63,7 +63,7 @@ export const apiVariants: readonly ApiVariant[] = [
     "capped record counts (total_items)",
     "roster",
     { variants: { maxTotal: 13 } },
-    "a list that ends at the cap",
+    "a read that returns exactly as many records as the cap",
   ),
   variant("partially refunded orders in the list of refunded orders", "orders", {
     variants: { refundedFilter: "any" },

@@ -61,7 +61,7 @@ export interface WorldOptions {
   resource?: string;
   start: StartingRecords;
   variants?: Partial<ApiVariants>;
-  /** The totals that the API returns as they were at the time of the previous request. */
+  /** The totals that are out of date: the API returns their values from the time of the previous request. */
   lags?: "totals" | "dailyTotals" | undefined;
   /** True if dated lists are read page by page, because the API violates assumption A1, A2 or A3 (src/sync/README.md). */
   isReadByPage?: boolean;

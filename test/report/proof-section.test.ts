@@ -61,7 +61,7 @@ test.each<[string, string, Partial<Proof>, string]>([
   expect(isProven(proof)).toBe(!sentence.startsWith("Not proven"));
 });
 
-test("the report's proof section states the oldest check, the gaps, and the time up to which orders have been read", () => {
+test("the report's proof section states the time up to which orders have been read, the age of the oldest read, and the gaps", () => {
   const readUntil = "2026-11-24T07:59:59.999Z";
   const ageOf = (oldest: string | null, gaps: Proof["gaps"] = []) => {
     const section = createProofSection({ ...proven, oldest_read_at: oldest, gaps }, readUntil, readUntil);
@@ -71,7 +71,7 @@ test("the report's proof section states the oldest check, the gaps, and the time
   const text = (words: string) => ({ kind: "text", text: read + words });
   expect(ageOf(null)).toEqual(text(""));
   expect(ageOf("2026-11-23T08:00:00.000Z")).toEqual(text(""));
-  expect(ageOf("2026-11-23T07:59:59.999Z")).toEqual(text(" The oldest check is 1 day older."));
+  expect(ageOf("2026-11-23T07:59:59.999Z")).toEqual(text(" Some of them were last read 1 day earlier."));
   expect(ageOf("2026-11-26T08:00:00.000Z")).toEqual(text(""));
   expect(ageOf(null, [{ from: null, to: readUntil }])).toEqual(
     text(" Some days in between were never read: see `brandapi status`."),

@@ -29,7 +29,7 @@ export interface SentRequest {
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
   /** The number of orders to generate. Records for all other lists are also generated. By default, the brand is empty. */
   history?: number;
-  /** The maximum number of people and the maximum length of each generated list except orders. */
+  /** The maximum number of hosts, and of records in each generated list except orders. */
   listLimit?: number;
   seed?: number;
   variants?: Partial<ApiVariants>;
