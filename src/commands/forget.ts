@@ -54,7 +54,7 @@ export async function run({ host: typedHost, ...flags }: ForgetFlags, { deps }: 
   const rewrittenCounts = Object.entries(records).map(([resource, count]) => `${resource} ${count}`);
   const text =
     `Forgot the host ${id}; the ID is kept. Rewritten records, including their history: ${rewrittenCounts.join(", ") || "none"}.\n` +
-    `Existing backups, replaced mirrors and exports still contain the host. Last backup: ${last_backup?.path ?? "none"}`;
+    `Existing backups, exports and mirrors kept by \`backup --restore\` still contain the host. Last backup: ${last_backup?.path ?? "none"}`;
   if (json) printJson(deps.stdout, { host_id: id, records, last_backup });
   else if (!quiet) deps.stdout.write(`${escapeLines(text)}\n`);
 }

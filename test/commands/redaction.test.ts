@@ -108,7 +108,7 @@ test("forget removes a host's names from the mirror's files and exports, keeps t
     /^Forgot the host [0-9a-f-]+; the ID is kept\. Rewritten records, including their history: roster 1, .*orders \d+.*\.\n/,
   );
   expect(ran.out).toContain(
-    "Existing backups, replaced mirrors and exports still contain the host. Last backup: none",
+    "Existing backups, exports and mirrors kept by `backup --restore` still contain the host. Last backup: none",
   );
   expect([countInFiles(brand, secret), await countInExports(brand, secret)]).toEqual([0, 0]);
   expect([sums(brand), await verdicts(brand)]).toEqual(before);
