@@ -24,7 +24,7 @@ const defaultSince = "7d";
 const terminalLimit = 500;
 
 export const about =
-  "Lists refunds, cancellations, changed rates and states, and hosts who joined or left. " +
+  "Lists refunds, cancellations, changes to rates and statuses, and hosts who joined or left. " +
   "The API does not report when a record changed, so each change is shown with the interval between the last sync that read the old value and the first that read the new value.";
 
 export const examples = {
