@@ -14,7 +14,8 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  *
  * Work that sends requests, prompts the user or creates temporary files runs in `runGracefully`. During that work, the
  * first signal aborts `signal`, so that requests and loops stop and clean up. The process ends on the second signal, or
- * 1.5 seconds after the first one. The signal's reason is then thrown as an uncaught exception, which `main.ts` reports.
+ * 1.5 seconds after the first one. The signal's reason is then thrown as an uncaught exception, which `main.ts`
+ * reports.
  */
 export class GracefulStop {
   readonly #abort = new AbortController();

@@ -153,7 +153,7 @@ export function warnBeforeExpiry(
 
 type KeySettings = Pick<Settings, "keySource" | "passedFlags">;
 
-/** Returns the step that replaces the key in use. A key from the environment or a file overrides a stored one. */
+/** Describes how to replace the key in use, which may come from the environment or from a file. */
 function describeKeyReplacement({ keySource, passedFlags }: KeySettings): string {
   if (keySource === "variable") return "set BRANDAPI_KEY to the new key";
   if (keySource === "file") return `replace the key in the file ${passedFlags.keyFile}`;

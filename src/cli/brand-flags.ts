@@ -6,15 +6,15 @@ export type BrandFlags = Partial<Pick<CommandLine, "profile" | "db" | "baseUrl" 
 
 /** Commands that use neither a profile nor the mirror. */
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
-/** Commands that send requests with a stored or given key. `cron` prints command lines that do. */
+/** Commands other than `login` that send requests with the key, and `cron`, which prints such commands. */
 const requestCommands = ["cron", "doctor", "download", "sync", "verify", "whoami"];
 
 /**
  * Adds `--profile`, `--db`, `--base-url` and `--key-file` from the current command line to the commands in a hint,
  * warning or note, except to commands that already have them or to which they do not apply. Code that creates a message
- * therefore omits these flags. `--key-file` is not added to `login`, because such hints are about storing another key. A
- * profile that was selected with BRANDAPI_PROFILE is added only to `login`, because for other commands `--profile` would
- * also override other environment variables.
+ * therefore omits these flags. `--key-file` is not added to `login`, because such hints are about storing another key.
+ * A profile that was selected with BRANDAPI_PROFILE is added only to `login`, because for other commands `--profile`
+ * would also override other environment variables.
  */
 export function addBrandFlags(text: string, flags: BrandFlags, env: Env): string {
   return text.replace(/`(?:[^`]*(?:\||&&) )?brandapi ([a-z]+)\b[^`]*/g, (command, name: string) => {

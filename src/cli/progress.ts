@@ -235,8 +235,8 @@ export class TerminalReporter implements Reporter {
   };
 
   /**
-   * Reports a wait. A terminal shows a countdown. Outside a task, a log gets a line for each new reason. During a
-   * task, it gets none, because it contains only one line per task.
+   * Reports a wait. On a terminal, the wait is shown as a countdown. Elsewhere, a line is printed for each new reason,
+   * but not during a task, because each task has only one line.
    */
   waiting(ms: number, reason: string): void {
     if (ms < minReportedWaitMs) return;

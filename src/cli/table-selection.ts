@@ -109,8 +109,8 @@ export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: 
 }
 
 /**
- * Returns the resources to sync because nothing in a table or view comes from them yet.
- * @returns `isEmpty`, which is true if these are all the resources of the table or view
+ * Finds the resources that a table or view needs but that have never been read.
+ * @returns `unread`, the resources to sync; `isEmpty`, which is true if the table or view has no data from any resource
  */
 function findUnreadResources(mirror: Mirror, name: string): { unread: string[]; isEmpty: boolean } {
   const namesOf = (resources: readonly Resource[]) => resources.map((one) => syncingResource(one).name);

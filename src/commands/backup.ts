@@ -115,9 +115,9 @@ async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: S
 const smallMirrorBytes = 200 * 2 ** 20;
 
 /**
- * Runs `work`, which copies a mirror and checks the copy. If the mirror is small, a signal takes effect only after the
- * check, so that the copy is removed. Otherwise, a signal during the check ends the process, and the next backup
- * removes the copy.
+ * Runs `work`, which copies a mirror and checks the copy. If the mirror is small, a signal stops the command only after
+ * the check, and the copy is removed. Otherwise, a signal during the check ends the process at once, and the next
+ * backup removes the copy.
  */
 async function runOnCopy<T>(mirrorPath: string, deps: Deps, work: () => Promise<T>): Promise<T> {
   const isSmall = statSync(mirrorPath).size < smallMirrorBytes;
@@ -231,7 +231,7 @@ interface CurrentMirror extends ReturnType<typeof loadRedactionRules> {
   origin: string | null;
 }
 
-/** Returns the parts of the current mirror that a restored backup must keep. Returns null if the mirror is damaged. */
+/** Returns the data that a restore needs from the current mirror. Returns null if the mirror is damaged. */
 async function loadCurrentMirror(path: string): Promise<CurrentMirror | null> {
   try {
     const current = await withMirror(connect(path), (mirror) => {

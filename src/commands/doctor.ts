@@ -268,7 +268,10 @@ function checkReplacedMirrors(path: string): Finding {
   };
 }
 
-/** Checks that the mirror contains no data about forgotten hosts and no omitted fields. @throws Incomplete if it does */
+/**
+ * Checks that the mirror contains no data about forgotten hosts and no omitted fields.
+ * @throws Incomplete if it contains some
+ */
 function checkForgotten(mirror: Mirror): Finding {
   const { forgotten } = loadRedactionRules(mirror);
   if (!mustBeScrubbed(mirror) && findUnredacted(mirror).length === 0) {

@@ -99,7 +99,7 @@ function formatSummary(summary: DownloadSummary): string {
 }
 
 /**
- * @param hasMissing true if the library no longer has some of the files
+ * @param hasMissing true if some of the files are no longer in the library
  * @throws ApiUnavailable if the file host is down; Incomplete if some files failed
  */
 function throwIfNotDownloaded({ downloaded, failed, not_tried }: DownloadSummary, hasMissing: boolean): void {

@@ -101,8 +101,8 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 
 /**
  * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. If there is no mirror,
- * compares the brand stored in the profile. The hint does not suggest replacing the old key, because the console cannot
- * display it again.
+ * compares the brand stored in the profile. The hint does not suggest replacing the stored key, because the console
+ * displays a key only once.
  */
 async function refuseOtherBrand(
   brand: Identity["brand"],

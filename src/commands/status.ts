@@ -84,8 +84,7 @@ async function printStatus(
     if (maxAge === null) return;
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;
-    // With `--quiet`, no table is printed, so the problems are printed as warnings. Rejections are omitted, because
-    // the error lists them.
+    // With `--quiet`, no table is printed, so the problems are printed as warnings, except those that the error lists.
     if (quiet) for (const problem of describeProblems(withoutRejections(health))) warn(problem);
     throw stale;
   });
@@ -113,7 +112,7 @@ function createStaleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Returns the reason and the hint for a rejected key, and for each error with which the API denied access. */
+/** Returns the reason and the hint for a rejected key, and for each error that reports denied access. */
 function listRejections({
   failed_run: failed,
   resources,
@@ -132,7 +131,7 @@ function listRejections({
   return [...rejectedKey, ...denials];
 }
 
-/** Returns the mirror's health without the rejections, which the error from `createStaleError` already lists. */
+/** Returns the mirror's health without a rejected key and without resources to which access was denied. */
 function withoutRejections(health: Health): Health {
   const { failed_run, resources } = health;
   return {
@@ -200,8 +199,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // The time of a denial is the end of the run that was denied access. If the last run failed for a different reason,
-  // both the denial and that failure are listed.
+  // If access was denied in the last run, that run's error has just been added.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "compared") {

@@ -217,7 +217,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** A range of adjacent months with the same result, from `first` to `part`. */
+/** Adjacent months with the same state and reason. `first` is the oldest month, and `part` is the newest. */
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */

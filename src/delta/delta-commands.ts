@@ -130,8 +130,8 @@ function formatVerification({ damaged = [], differing, rows, table, version }: D
 }
 
 /**
- * Implements `tables --delta FOLDER`. For each table and brand, prints the newest version and the mirror's state when that
- * version was exported.
+ * Implements `tables --delta FOLDER`. For each table and brand, prints the newest version and the mirror's state when
+ * that version was exported.
  */
 export async function printDeltaTables(
   flags: DeltaFlags,

@@ -115,8 +115,8 @@ function applyActions(log: DeltaLog, actions: readonly Action[]): void {
 const [maxWaits, waitMs] = [100, 50];
 
 /**
- * Adds a version to the log. In a multi-brand table, if another brand's export has already used the version number, tries
- * the next number.
+ * Adds a version to the log. In a multi-brand table, if another brand's export has already used the version number,
+ * tries the next number.
  * @returns the new version's number, or undefined if the schema has changed, so that the actions no longer apply
  * @throws MirrorBusy if an export of the same brand, or any export to a single-brand table, has added the version first
  */

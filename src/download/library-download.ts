@@ -95,7 +95,7 @@ const maxHostFailures = 4;
 /**
  * Downloads the files that are not yet complete, four at a time.
  * @param onFile called after each file
- * @returns the summary; `hasMissing` is true if the library no longer has some of the files
+ * @returns the summary; `hasMissing` is true if some of the files are no longer in the library
  * @throws errors that affect all files, such as a full disk or denied access to the API; the signal's abort reason
  */
 export async function downloadFiles(

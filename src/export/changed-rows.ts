@@ -51,8 +51,8 @@ export interface ChangedRow {
 }
 
 /**
- * Yields the rows of a typed table that have been added, changed or removed since a bookmark. Yields all rows if there is
- * no bookmark, or if data has been redacted since the bookmark, because a redaction stores no earlier versions.
+ * Yields the rows of a typed table that have been added, changed or removed since a bookmark. Yields all rows if there
+ * is no bookmark, or if data has been redacted since the bookmark, because a redaction stores no earlier versions.
  */
 export function* loadChangedRows(
   mirror: Mirror,

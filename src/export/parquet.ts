@@ -123,8 +123,8 @@ function widerTypes(current: ColumnType): readonly ColumnType[] {
 export class TypeFinder {
   readonly #candidates: ColumnType[][];
   /**
-   * False for a column of a query result until a non-null value is found. A column that contains only nulls is stored as
-   * text.
+   * False for a column of a query result until a non-null value is found. A column that contains only nulls is stored
+   * as text.
    */
   readonly #isKnown: boolean[];
 

@@ -13,8 +13,8 @@ const maxSheetRows = 1_048_576;
 const flushLength = 256 * 1_024;
 
 /**
- * Encodes tables as a workbook with one sheet per table. Each sheet has a frozen header row and a filter. Strings are stored in
- * their cells, because a table of shared strings would have to be kept in memory.
+ * Encodes tables as a workbook with one sheet per table. Each sheet has a frozen header row and a filter. Strings are
+ * stored in their cells, because a table of shared strings would have to be kept in memory.
  * @throws UsageError if a table has more rows than a sheet allows
  */
 export function* encode(sources: RowSources, { warn }: Pick<EncoderOptions, "warn">): Iterable<Chunk> {
