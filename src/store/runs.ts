@@ -142,7 +142,7 @@ export function loadNewestRunId(mirror: Mirror): number {
  *
  * | condition         | the run                                                                  | outcome          |
  * | ----------------- | ------------------------------------------------------------------------ | ---------------- |
- * | `doneSyncSql`     | is a sync that completed, and no records are known to be missing         | done             |
+ * | `doneSyncSql`     | is a sync that completed, even if it was not verified                    | done             |
  * | `finishedSyncSql` | is a sync that completed all planned reads and compared the counts       | done, incomplete |
  * | `comparedSql`     | is a `verify` run that compared everything, even if it found differences | compared         |
  * | `verifiedSql`     | found that the mirror and the API agree, at least for the dates it read  | done, compared   |
@@ -193,7 +193,8 @@ export function findLastVerifiedRun(mirror: Mirror, resourceName: string): RunRo
 }
 
 /**
- * Returns the last `verify` run that found differences, unless a later run verified everything up to its start time.
+ * Returns the last `verify` run that found differences, unless a later run verified everything up to its own start
+ * time.
  */
 export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunRow | null {
   const differing = findNewestRun(mirror, resourceName, `${comparedSql} AND error IS NOT NULL`);

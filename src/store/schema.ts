@@ -234,8 +234,8 @@ export function checkIsMirror({ db, path }: Mirror): void {
   const id = Number(db.pragma("application_id", { simple: true }));
   const isEmpty = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get() === 0;
   if (version === 0 && id === 0 && isEmpty) return;
-  // A file with this application ID contains all system tables, because the tables, the version and the ID are written in
-  // one transaction.
+  // A file with this application ID contains all system tables, because the tables, the version and the ID are written
+  // in one transaction.
   if (id !== applicationId || version < 1)
     throw new MirrorUnusable(`Not a brandapi mirror: ${path}.`, {
       hint: "choose another mirror with `--db`, or another backup with `--restore`",
