@@ -112,10 +112,10 @@ describe("changes that take more than 100 requests to read", () => {
   const variants = { maxPerPage: 25 };
 
   test.each([
-    ["not adjacent", 36, 5],
-    ["adjacent", 12, 20],
+    ["are not adjacent", 36, 5],
+    ["are adjacent", 12, 20],
   ])(
-    "after 100 requests, sync leaves the remaining changed days to the next run if the days are %s",
+    "if changed days %s, sync sends at most 100 requests to re-read them, and leaves the remaining days to the next run",
     async (_, step, sample) => {
       const brand = makeBrand({ orders: hours, variants });
       await brand.run("sync orders --audit 0");

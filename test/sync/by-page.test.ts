@@ -51,7 +51,7 @@ describe("orders that are not sorted newest first", () => {
     },
   );
 
-  test("if only the count reveals that a page was unsorted, sync counts the orders from that page once, although it re-reads them", async () => {
+  test("if only a count mismatch reveals that a page was unsorted, sync re-reads the orders from that page but counts them only once", async () => {
     const isLate = (n: number) => n < 100 && n % 5 === 3;
     const late = orders.filter((_, n) => isLate(n));
     const others = orders.filter((_, n) => !isLate(n));

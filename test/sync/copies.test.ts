@@ -98,7 +98,7 @@ test("sync looks up at most ten moved orders per response, and updates the other
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("if the lookup limit is reached, sync does not update an order that moved from a date range with faulty records", async () => {
+test("sync looks up only ten moved orders per response, and does not update an eleventh that moved from a date range with faulty records", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
   expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(

@@ -20,6 +20,7 @@ test("a sync's plan contains the total number of requests, and lists dated resou
   expect(plan).toMatchObject({ requests: 13, skipped: [], minutes: null });
 });
 
+// The first minute's requests are sent in a burst.
 test.each([
   ["0 minutes", "a rate limit of 60", 60, 0],
   ["0 minutes", "a rate limit of 9", 9, 0],
@@ -27,15 +28,12 @@ test.each([
   ["1 minute", "a rate limit of 5", 5, 1],
   ["2 minutes", "a rate limit of 4", 4, 2],
   ["8 minutes", "a rate limit of 1", 1, 8],
-  ["an unknown time", "no rate limit", null, null],
-])(
-  "because the first minute's requests are sent in a burst, nine requests take %s with %s",
-  async (_time, _limit, rateLimit, minutes) => {
-    const { run } = await makeDatedRun(listed);
-    const selection = { allowed: [orders], withoutScope: [], areNamed: true };
-    expect(await estimateSync(run, selection, rateLimit)).toMatchObject({ requests: 9, minutes });
-  },
-);
+  ["unknown", "no rate limit", null, null],
+])("the estimated time for nine requests is %s with %s", async (_time, _limit, rateLimit, minutes) => {
+  const { run } = await makeDatedRun(listed);
+  const selection = { allowed: [orders], withoutScope: [], areNamed: true };
+  expect(await estimateSync(run, selection, rateLimit)).toMatchObject({ requests: 9, minutes });
+});
 
 test("a sync's plan skips a resource to which access is denied, unless the user named the resource", async () => {
   const { run } = await makeDatedRun(listed);

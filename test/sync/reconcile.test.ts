@@ -170,7 +170,7 @@ test("reconcile warns if the API counts more records in total than in all date r
   expect((await reconcile(run, null)).hasUnreachable).toBe(false);
 });
 
-test("reconcile does not report a record as unreachable if it was added after the API's first count", async () => {
+test("reconcile does not report a record as unreachable by date if the record was added after the API's first count", async () => {
   let hasNew = false;
   const respond: Respond = (matching, { end_date, start_date, status }) => {
     hasNew ||= start_date === undefined && end_date === undefined;

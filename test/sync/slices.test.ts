@@ -110,14 +110,14 @@ const newerHalf = { from: date, to: slice.to };
 const widerRange = { from: slice.from - day, to: slice.to + day };
 
 test.each([
-  ["stops reporting", "the same dates", [slice]],
-  ["stops reporting", "a longer date range", [widerRange]],
-  ["stops reporting", "each half of these dates", [newerHalf, olderHalf]],
-  ["still reports", "only half of these dates", [newerHalf]],
-  ["still reports", "all but two seconds", [{ from: slice.from + 1_000, to: slice.to - 1_000 }]],
-  ["still reports", "other dates", [dayRange(utcDay(date - day))]],
+  ["stops reporting", "all of the range", [slice]],
+  ["stops reporting", "a longer range", [widerRange]],
+  ["stops reporting", "each half of the range", [newerHalf, olderHalf]],
+  ["still reports", "only half of the range", [newerHalf]],
+  ["still reports", "all but two seconds of the range", [{ from: slice.from + 1_000, to: slice.to - 1_000 }]],
+  ["still reports", "a different range", [dayRange(utcDay(date - day))]],
 ])(
-  "storeSlice %s that the list for a date range never settled after a later read in the same run returns a complete list for %s",
+  "if the list for a date range never settled, storeSlice %s this after the same run has completely read %s",
   async (reports, _, ranges) => {
     const { reading, run } = await makeUnsettledRun();
     for (const range of ranges) storeSlice(run, { ...reading, slice: range });
@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("sync no longer reports that the list for a date range never settled once a later read in the same run returns all its dates, newest first", async () => {
+test("if the list for a date range never settled, sync stops reporting this once the same run has read both halves of the range, newest first", async () => {
   const { run } = await makeUnsettledRun();
   await readRange(run, newerHalf);
   expect(run.unsettledSlices).toMatchObject([olderHalf]);
@@ -133,7 +133,7 @@ test("sync no longer reports that the list for a date range never settled once a
   expect(run.unsettledSlices).toEqual([]);
 });
 
-test("if one of several seconds never settles although the date range that contains them settled before, storeSlice reports only that second", async () => {
+test("if the list for a single second never settles after a complete read of the surrounding date range, storeSlice reports only that second", async () => {
   const { reading, run } = await makeUnsettledRun();
   storeSlice(run, reading);
   storeSlice(run, { ...reading, slice: secondBefore, list: { ...reading.list, isComplete: false } });
