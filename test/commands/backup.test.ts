@@ -425,7 +425,7 @@ test("forget and backup --restore warn about a user-defined unique index that th
   }
 });
 
-test("without a mirror, backup --restore rejects a backup that does not belong to the profile's brand", async () => {
+test("if the mirror is missing, backup --restore rejects a backup of a brand other than the profile's", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   const profile = { db: brand.db, brandId: "b2", brandName: "Basalt" };
@@ -589,7 +589,7 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // Wait for the second time, because SQLite also turns off WAL mode while the copy is being checked.
+  // SQLite first turns off WAL mode while the copy is being checked, so the signal is sent the second time.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });

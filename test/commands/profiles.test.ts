@@ -176,6 +176,6 @@ test("a profile whose name resembles another profile's is accepted if `login` st
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "shop-eu" } })).code).toBe(0);
   await brands.login("shop-uk", brands.fjell.key);
   expect((await brands.run("sync roster --profile shop-uk")).code).toBe(0);
-  // A profile name that does not resemble another profile's name is accepted without `login`.
+  // The name `atlas` resembles no other profile's name, so it is accepted even without `login`.
   expect((await brands.run("sync roster", { env: { ...env, BRANDAPI_PROFILE: "atlas" } })).code).toBe(0);
 });

@@ -155,7 +155,7 @@ test.each([
   },
 );
 
-test("if the first sync was stopped, status does not report that older records have never been requested", async () => {
+test("if the first sync was stopped, status says so, but does not claim that older records have never been requested", async () => {
   const mirror = await makeMirror();
   insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
   recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
@@ -165,7 +165,7 @@ test("if the first sync was stopped, status does not report that older records h
   expect(out).not.toContain("never been requested");
 });
 
-test("status --max-age without resource names notes that it does not check resources that have never been synced", async () => {
+test("status --max-age lists the resources that have never been synced, and notes that they are checked only if they are named", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   mirror.db.close();

@@ -10,7 +10,7 @@ replaceFileFunction("writeFile", (writeFile) => async (...args) => {
   chmodSync(String(args[0]), 0o777);
 });
 
-test("login does not store a key on a file system that does not support permissions", async () => {
+test("login refuses to store a key on a file system without permissions", async () => {
   const brand = makeBrand();
   const { code, err } = await brand.run(`login --base-url ${testBaseUrl} --key-stdin`, { stdin: brand.key });
   expect(code, err).toBe(3);

@@ -787,7 +787,7 @@ test.each([
   );
 });
 
-test("a profile that is not stored is reported as unknown unless it is named `default` or no profiles are stored", async () => {
+test("if other profiles are stored, a profile that is not stored is reported as unknown unless it is named `default`", async () => {
   const config = JSON.stringify({ profiles: { acme: { baseUrl: url("a") } } });
   const env = { BRANDAPI_CONFIG_DIR: "~/.config/brandapi" };
   const messageFor = (profile: string) => {

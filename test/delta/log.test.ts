@@ -88,7 +88,7 @@ test("a Delta table without a log has no version", async () => {
   expect(hasManyBrands(none)).toBe(false);
 });
 
-test("all files of a single-brand Delta table belong to its brand", async () => {
+test("filesOfBrand returns all files of a single-brand Delta table", async () => {
   const log = await readDeltaLog(makeTable([commit(null), schema("month"), add("a", { month: "2026-10" })]));
   expect(hasManyBrands(log)).toBe(false);
   expect([...filesOfBrand(log, null).keys()]).toEqual(["2026-10"]);

@@ -24,14 +24,17 @@ test.each([
   ["ndjson", /^\{"x":1\}\n\{"x":2\}\n$/],
   ["xlsx", /^PK/],
   ["parquet", /^PAR1[\s\S]*PAR1$/],
-] as const)("a %s export reports the number of rows with each chunk of its output", async (name, output) => {
-  const { encode } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
-  const columns = [{ name: "x", type: "integer", about: "" } as const];
-  const source = { name: "t", columns, batches: () => [[[1]], [[2]]] };
-  const csv = { excel: false, decimalComma: false, delimiter: "," };
-  const options = { csv, warn: () => {} };
-  const chunks = [...(encode?.([source], options) ?? [])];
-  const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
-  expect(bytes.toString("latin1")).toMatch(output);
-  expect(chunks.reduce((sum, { rows = 0, table }) => sum + (table === "t" ? rows : 0), 0)).toBe(2);
-});
+] as const)(
+  "an export in the format %s reports the number of rows with each chunk of its output",
+  async (name, output) => {
+    const { encode } = (await tableFormats.find((format) => format.name === name)?.load()) ?? {};
+    const columns = [{ name: "x", type: "integer", about: "" } as const];
+    const source = { name: "t", columns, batches: () => [[[1]], [[2]]] };
+    const csv = { excel: false, decimalComma: false, delimiter: "," };
+    const options = { csv, warn: () => {} };
+    const chunks = [...(encode?.([source], options) ?? [])];
+    const bytes = Buffer.concat(chunks.map(({ data }) => Buffer.from(data)));
+    expect(bytes.toString("latin1")).toMatch(output);
+    expect(chunks.reduce((sum, { rows = 0, table }) => sum + (table === "t" ? rows : 0), 0)).toBe(2);
+  },
+);

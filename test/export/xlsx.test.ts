@@ -384,14 +384,14 @@ test("the cell styles of an XLSX workbook format text, days, times, titles, bool
 });
 
 test.each([
-  [32_767, "in full", 32_767, []],
+  [32_767, "writes the text in full", 32_767, []],
   [
     32_768,
-    "truncated by one character, with a warning",
+    "truncates the text by one character and prints a warning",
     32_767,
     [expect.stringContaining("1 cell truncated")],
   ],
-])("an XLSX export writes a text of %i characters %s", (length, _, written, warnings) => {
+])("an XLSX export of a text of %i characters %s", (length, _, written, warnings) => {
   const workbookOfText = workbook({
     name: "t",
     columns: columnsOf("text"),

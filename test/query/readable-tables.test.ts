@@ -99,7 +99,7 @@ test.each([
   ["orders", "id and record_id, but not removed_at", ["id", "record_id"], ["removed_at"]],
   ["orders_removed", "id, record_id and removed_at", ["id", "record_id", "removed_at"], []],
   ["orders_net", "net_amount and record_id, but not removed_at", ["net_amount", "record_id"], ["removed_at"]],
-])("in every mirror, the columns of `%s` include %s", (name, _, included, excluded) => {
+])("the declared columns of `%s` include %s", (name, _, included, excluded) => {
   const names = declaredColumns(name).map((column) => column.name);
   expect(names).toEqual(expect.arrayContaining(included));
   expect(names.filter((column) => excluded.includes(column))).toEqual([]);

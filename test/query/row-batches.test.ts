@@ -7,7 +7,7 @@ test.each([
   ["no limit", undefined],
   ...[0, 255, 256, 257, 512, 700].map((limit) => [`a limit of ${limit}`, limit] as const),
 ] as const)(
-  "with %s, openRows reads a table of 600 records in order, without gaps or duplicates",
+  "with %s, the rows that openRows reads from a table of 600 orders are in order, without gaps or duplicates",
   async (_, limit) => {
     const mirror = await makeMirror();
     const numbers = Array.from({ length: 600 }, (_, n) => `#${n}`);

@@ -77,6 +77,6 @@ test.each([
   ["the currency SEK in a title", "SEK", formatCurrencyTitle("SEK")],
   ["a currency code that is an escape character", "\\u001b", formatCurrency("\u001b")],
   ["a currency code of 17 characters", `${"x".repeat(15)}…`, formatCurrency("x".repeat(17))],
-])("the report formats %s as %s", (_, text, formatted) => {
+])("the report formats %s as `%s`", (_, text, formatted) => {
   expect(formatted).toBe(text);
 });

@@ -26,14 +26,14 @@ test.each<[string, string, Partial<Proof>, string]>([
     "Orders through 24 Nov 2026 are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders whose counts `verify` compared with the API between two days",
-    "proven for those days",
+    "orders that `verify` compared with the API from a certain day onward",
+    "proven from that day",
     { verified: { ...verified, by: "verify", from: "2026-10-15T00:00:00.000Z" } },
     "Orders from 15 Oct 2026 through 24 Nov 2026 are proven: their counts matched the API in the `verify` run of 24 Nov 2026, 08:00 UTC.",
   ],
   [
-    "orders whose counts a sync compared with the API between two times",
-    "proven for those times",
+    "orders that a sync compared with the API from a certain time onward",
+    "proven from that time",
     { verified: { ...verified, from: "2026-10-15T00:00:01.000Z" } },
     "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],

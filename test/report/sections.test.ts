@@ -337,10 +337,20 @@ test("the report lists the largest changes in each currency, with fewer changes 
 });
 
 test.each([
-  ["that starts on the day of the last read succeeds", "2026-11-21", "2026-11-21", null],
-  ["that starts on the day after the last read fails", "2026-11-22", "2026-11-22", "starts after 2026-11-21"],
-  ["that ends on the day of the first order succeeds", "2026-10-01", "2026-10-05", null],
-  ["that ends on the day before the first order fails", "2026-10-01", "2026-10-04", "ends before 2026-10-05"],
+  ["succeeds if it starts on the day of the last read", "2026-11-21", "2026-11-21", null],
+  [
+    "fails if it starts on the day after the last read",
+    "2026-11-22",
+    "2026-11-22",
+    "starts after 2026-11-21",
+  ],
+  ["succeeds if it ends on the day of the first order", "2026-10-01", "2026-10-05", null],
+  [
+    "fails if it ends on the day before the first order",
+    "2026-10-01",
+    "2026-10-04",
+    "ends before 2026-10-05",
+  ],
 ])("a report %s", async (_, since, until, error) => {
   const mirror = await makeMirror();
   read(mirror, "2026-11-21T06:00:00.000Z", [order("a", "2026-10-05", 100)]);

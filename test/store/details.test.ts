@@ -145,7 +145,7 @@ test("loadCurrentRecords returns only current records and, if a suffix is given,
 
 test.each([
   [
-    "the source `upload` for a file with the record key `upload/c1`",
+    "the first key field if the resource has several, such as `source` and `id`",
     content,
     { source: "upload", id: "c1" },
     "upload",

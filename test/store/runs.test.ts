@@ -171,7 +171,7 @@ test.each([
     surveyResults,
     insertRunSql("surveys", "done"),
   ],
-])("%s count as %s", async (_, expected, resource, sql) => {
+])("%s are considered %s", async (_, expected, resource, sql) => {
   const mirror = await makeMirror();
   mirror.db.exec(sql);
   expect(hasBeenRead(mirror, resource)).toBe(expected !== "unread");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
 import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
 
-/** The dates of the mirrored records: 1 to 3 are from the first day, 4 is from the second, and 8 and 9 are undated. */
+/** The mirrored records' dates by ID: 1 to 3 are from the first day, 4 is from the second, and 8 and 9 are undated. */
 const dateOf = new Map<number, number | null>([
   [1, 100],
   [2, 200],

@@ -54,7 +54,7 @@ const faults: [string, number, string][] = [
 ];
 
 test.each(faults.map(([text, line, reason]) => [visible(text), line, reason, text] as const))(
-  "for the invalid JSON %s, the reported fault is on line %i: %s",
+  "findJsonFault reports the fault in %s on line %i: %s",
   (_, line, reason, text) => {
     expect(findJsonFault(text)).toEqual({ line, reason: expect.stringContaining(reason) });
   },
