@@ -19,7 +19,7 @@ test.each([
   if (most < 6 * minute) expect([code, brand.mirrored().length], err).toEqual([0, 5]);
 });
 
-test("sync gives up if it makes no progress during --max-wait", async () => {
+test("sync gives up if it makes no progress within --max-wait", async () => {
   const outage = (until: number) => {
     const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour) });
     brand.before = (request) => (readsOrders(request) && brand.now() < until ? { status: 503 } : undefined);

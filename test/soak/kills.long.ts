@@ -7,8 +7,8 @@ const seed = 20261124;
 const bin = fileURLToPath(new URL("../../bin/brandapi.js", import.meta.url));
 
 test.each<[string, number, typeof strikeFiles]>([
-  ["killing a running command at a random time loses no record", 25, strikeProcesses],
-  ["replacing, moving or deleting the mirror during a run loses no record", 10, strikeFiles],
+  ["no record is lost if a running command is killed at a random time", 25, strikeProcesses],
+  ["no record is lost if the mirror is replaced, moved or deleted during a run", 10, strikeFiles],
 ])(
   "%s",
   async (_, points, strike) => {

@@ -49,7 +49,7 @@ test("sync --all-profiles syncs every brand into a separate mirror under a share
   expect(profiles).toMatch(/basalt +Basalt Cycling/);
 });
 
-test("if one brand fails, sync --all-profiles continues with the others and exits with the worst failure's code", async () => {
+test("if one brand fails, sync --all-profiles continues with the others and exits with the code of the worst failure", async () => {
   const { basalt, acme, run } = await twoBrands();
   basalt.setKey({ revoked: true });
   const { code, err } = await run("sync orders --all-profiles");
