@@ -98,7 +98,7 @@ export interface Context {
   /** The current profile if the command runs for all profiles; otherwise, undefined. */
   profile?: string;
   /** Runs another `brandapi` command and returns its exit code. Rethrows that command's error. */
-  brandapi(argv: readonly string[], deps: Deps): Promise<ExitCode>;
+  runCommand(argv: readonly string[], deps: Deps): Promise<ExitCode>;
 }
 
 export const systemClock: Clock = {

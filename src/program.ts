@@ -283,6 +283,6 @@ export async function runProgram(commandLine: CommandLine, deps: Deps): Promise<
   if (!parsed) return exitCodes.done;
   const { name, run, flags, values } = parsed;
   refuseInapplicableGlobalFlags(name, flags);
-  const brandapi: Context["brandapi"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
-  return (await run(flags, { deps, commandLine, brandapi }, ...values)) ?? exitCodes.done;
+  const runCommand: Context["runCommand"] = (step, stepDeps) => runProgram(scanCommandLine(step), stepDeps);
+  return (await run(flags, { deps, commandLine, runCommand }, ...values)) ?? exitCodes.done;
 }

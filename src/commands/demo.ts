@@ -59,7 +59,7 @@ export async function run(flags: DemoFlags, context: Context): Promise<void> {
 }
 
 async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
-  const { commandLine, deps, brandapi } = context;
+  const { commandLine, deps, runCommand } = context;
   const { seed = 1, orders = 5_000, out = "brandapi-demo", quiet } = flags;
   const { clock } = deps;
   const startedAt = clock.monotonic();
@@ -77,7 +77,7 @@ async function runDemo(flags: DemoFlags, context: Context): Promise<void> {
   /** Prints a command line as if a user had typed it, and then runs it. */
   const show = async (...words: readonly string[]) => {
     print(`\n$ brandapi ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ")}`);
-    await brandapi([...words, ...displayFlags(flags)], sandboxDeps);
+    await runCommand([...words, ...displayFlags(flags)], sandboxDeps);
   };
   try {
     print(introduction);

@@ -104,7 +104,7 @@ function changeSilently(brand: Brand, seed: number, now: number): SilentChange[]
 }
 
 /** Changes seven records. For each day, prints the changes that a typical script and a sync have found. */
-export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context): Promise<void> {
+export async function runChallenge(flags: DemoFlags, { deps, runCommand }: Context): Promise<void> {
   const { seed = 1, orders = 2_000, out = "brandapi-challenge", quiet } = flags;
   // Start far enough in the past that the simulated days end before the present. Each daily
   // sync audits 490 orders, so auditing all orders takes `orders / 490` days.
@@ -116,9 +116,11 @@ export async function runChallenge(flags: DemoFlags, { deps, brandapi }: Context
 
   async function run<Line>(command: string): Promise<Line[]> {
     const stdout = new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER });
-    await brandapi([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch((error: unknown) => {
-      if (!(error instanceof Incomplete)) throw error;
-    });
+    await runCommand([...command.split(" "), "--quiet"], { ...sandboxDeps, stdout }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Incomplete)) throw error;
+      },
+    );
     const lines = String(stdout.read() ?? "").split("\n");
     return lines.filter(Boolean).map((line): Line => JSON.parse(line));
   }

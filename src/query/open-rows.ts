@@ -77,9 +77,9 @@ export function* loadRows(selection: RowSelection, expressions: readonly string[
   const order = table.orderBy.length > 0 ? `ORDER BY ${table.orderBy.map(quote).join(", ")}` : "";
   // The limit applies to current and removed records together.
   let count = 0;
-  for (const source of listSources(table)) {
+  for (const tableSql of listTables(table)) {
     const remaining = limit === undefined ? "" : `LIMIT ${limit - count}`;
-    const sql = `SELECT ${expressions.join(", ")} ${fromSql(selection, source)} ${order} ${remaining}`;
+    const sql = `SELECT ${expressions.join(", ")} ${fromSql(selection, tableSql)} ${order} ${remaining}`;
     for (const batch of inBatches(mirror.db.prepare(sql).raw().iterate() as IterableIterator<Row>)) {
       count += batch.length;
       yield batch;
@@ -89,29 +89,29 @@ export function* loadRows(selection: RowSelection, expressions: readonly string[
 
 function countRows(selection: RowSelection): number {
   const { limit, mirror, table } = selection;
-  const counts = listSources(table).map((source) => {
-    const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, source)}`).pluck();
+  const counts = listTables(table).map((tableSql) => {
+    const count = mirror.db.prepare(`SELECT count(*) ${fromSql(selection, tableSql)}`).pluck();
     return count.get() as number;
   });
   const total = counts.reduce((sum, count) => sum + count, 0);
   return Math.min(total, limit ?? total);
 }
 
-function listSources({ source, removedSource }: ReadableTable): string[] {
-  return removedSource === null ? [source] : [source, removedSource];
+function listTables({ tableSql, removedTableSql }: ReadableTable): string[] {
+  return removedTableSql === null ? [tableSql] : [tableSql, removedTableSql];
 }
 
 /**
  * Returns the FROM clause for the selected rows. The conditions are in a subquery, so that they cannot refer to columns
  * of other tables.
  */
-function fromSql({ table, where, since, until }: RowSelection, source: string): string {
+function fromSql({ table, where, since, until }: RowSelection, tableSql: string): string {
   const conditions = [
     ...(where === undefined ? [] : [parenthesize(where)]),
     ...(table.date ? dateConditionsSql(table.date, since, until) : []),
   ];
   const filter = conditions.length > 0 ? ` WHERE ${conditions.join(" AND ")}` : "";
-  return `FROM (SELECT * FROM ${source}${filter}) AS t`;
+  return `FROM (SELECT * FROM ${tableSql}${filter}) AS t`;
 }
 
 const rowsPerBatch = 64;

@@ -32,9 +32,9 @@ export interface ReadableTable {
   /** The date that `--since` and `--until` filter by, or null if rows have no date. */
   date: DateColumn | null;
   /** The table or subquery to select from, as SQL. */
-  source: string;
-  /** The table of removed records to read after `source`, as SQL, or null if removed records are not included. */
-  removedSource: string | null;
+  tableSql: string;
+  /** The table of removed records to read after `tableSql`, as SQL, or null if removed records are not included. */
+  removedTableSql: string | null;
 }
 
 /** The declarations of all typed tables, which are built from the API's records. */
@@ -129,8 +129,8 @@ function loadTypedTable(mirror: Mirror, shape: TableShape, state: RecordState): 
     orderBy: [rowIdColumn(shape)],
     shape,
     date: findTableDate(shape),
-    source: quote(name),
-    removedSource: null,
+    tableSql: quote(name),
+    removedTableSql: null,
   };
 }
 
@@ -144,8 +144,8 @@ function toReadableTable(view: View): ReadableTable {
     orderBy: rowId === undefined ? [] : [rowId],
     shape: null,
     date: findDateColumn(columns, date),
-    source: quote(name),
-    removedSource: null,
+    tableSql: quote(name),
+    removedTableSql: null,
   };
 }
 
@@ -166,8 +166,8 @@ function loadSystemTable(
     orderBy: key,
     shape: null,
     date: { sql: quote(date), form: "iso" },
-    source: quote(name),
-    removedSource: null,
+    tableSql: quote(name),
+    removedTableSql: null,
   };
 }
 
@@ -184,8 +184,8 @@ export function withRemovedRecords(table: ReadableTable): ReadableTable {
   return {
     ...table,
     columns: [...table.columns, removedAtColumn],
-    source: `(SELECT *, NULL AS removed_at FROM ${quote(table.name)})`,
-    removedSource: quote(tableName(table, "removed")),
+    tableSql: `(SELECT *, NULL AS removed_at FROM ${quote(table.name)})`,
+    removedTableSql: quote(tableName(table, "removed")),
   };
 }
 

@@ -75,7 +75,7 @@ function columnAbout({ type, about }: Column): string {
 function countValues(mirror: Mirror, table: ReadableTable, withValues: boolean) {
   const columns = withValues ? table.columns.map(({ name }) => `t.${quote(name)}`) : [];
   const counts = ["*", ...columns].map((value) => `count(${value})`).join(", ");
-  const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.source} AS t`).raw().get();
+  const row = mirror.db.prepare(`SELECT ${counts} FROM ${table.tableSql} AS t`).raw().get();
   const [rows = 0, ...values] = row as number[];
   return { rows, values };
 }

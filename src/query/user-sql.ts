@@ -107,8 +107,8 @@ export function checkCondition({ db }: Mirror, table: ReadableTable, condition: 
 }
 
 /** Returns a statement that tests a condition. */
-export function conditionTestSql({ source }: ReadableTable, condition: string): string {
-  return `SELECT 1 FROM ${source} WHERE ${parenthesize(condition)}`;
+export function conditionTestSql({ tableSql }: ReadableTable, condition: string): string {
+  return `SELECT 1 FROM ${tableSql} WHERE ${parenthesize(condition)}`;
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 } from "./mirror-files.js";
 import { findRunningCommand } from "./mirror-lock.js";
 import { checkOwner, loadOwner, type OwnerBrand, saveOwner } from "./owner.js";
-import { createViews, findOutdatedViews, hasOutdatedTables, rebuildOutdatedTables } from "./rebuild.js";
+import { createOrRebuildTables, createViews, findOutdatedViews, hasOutdatedTables } from "./rebuild.js";
 import { checkIsMirror, migrateSystemTables, schemaVersion, withWritableSchema } from "./schema.js";
 import { explainOpenError } from "./sqlite-errors.js";
 import { quote, tableName } from "./table-sql.js";
@@ -225,7 +225,7 @@ async function checkNoRun({ path }: Mirror): Promise<void> {
  */
 function migrateTables(mirror: Mirror): string[] {
   migrateSystemTables(mirror.db);
-  return [...freeRemovedTableNames(mirror), ...rebuildOutdatedTables(mirror)];
+  return [...freeRemovedTableNames(mirror), ...createOrRebuildTables(mirror)];
 }
 
 async function backUpBeforeMigration({ path }: Mirror): Promise<Backup> {

@@ -29,10 +29,10 @@ export function hasOutdatedColumns(mirror: Mirror): boolean {
 }
 
 /**
- * Rebuilds missing and outdated tables from the records.
+ * Creates missing tables, and rebuilds outdated ones from the records.
  * @returns a message for each user-defined index or trigger that was lost
  */
-export function rebuildOutdatedTables(mirror: Mirror): string[] {
+export function createOrRebuildTables(mirror: Mirror): string[] {
   const outdated = allResources.filter((resource) => !hasUpToDateTables(mirror, resource));
   const warnings = outdated.flatMap((resource) => rebuild(mirror, resource));
   if (hasOutdatedHostNames(mirror)) rebuildHostNames(mirror);

@@ -87,6 +87,7 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
+    // A record is logged as added only if an earlier sync of its date was complete. Otherwise, the sync may have missed it.
     this.#changes = resource.keepsHistory
       ? new ChangeLog(mirror, resource, run.runId, loadConfirmedCoverage(mirror, resource.name))
       : null;

@@ -120,8 +120,8 @@ function decideFaulty(
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
-  // The API did not return these new records for their own dates, so it does not count them there. As missing records,
-  // they are not counted in the mirror either.
+  // When their own dates were read, the API did not return these records, so it does not count them for those dates. They
+  // are marked as missing, so that the mirror does not count them either.
   const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastReadAt: null }));
   return {
     dates,

@@ -27,9 +27,9 @@ export async function audit(run: DatedRun): Promise<void> {
       await readByPage(run, range, budget);
       continue;
     }
-    const reached = await readRange(run, range, budget);
+    const oldestRead = await readRange(run, range, budget);
     // After the oldest date, the audit starts over at the newest.
-    const next = reached > oldest ? reached - 1 : readableUntil;
+    const next = oldestRead > oldest ? oldestRead - 1 : readableUntil;
     mirror.transaction(() => state.saveAuditCursor(next));
   }
 }

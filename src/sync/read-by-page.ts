@@ -32,7 +32,7 @@ export async function readByPage(
   range: TimeRange,
   budget = new Budget(run.api),
 ): Promise<number> {
-  let reached = range.to + 1;
+  let oldestRead = range.to + 1;
   const newestPart = selectNewestPart(run, range, budget.remaining * maxPerPage);
   const pending: CountedRange[] = [{ ...newestPart, total: null }];
   for (let slice = pending.pop(); slice; slice = pending.pop()) {
@@ -43,10 +43,10 @@ export async function readByPage(
     }
     const locateBudget = new Budget(run.api, Math.min(maxLocateRequests, budget.remaining));
     await readAndStore(run, slice, locateBudget);
-    reached = slice.from;
+    oldestRead = slice.from;
     if (budget.remaining <= 0) break;
   }
-  return reached;
+  return oldestRead;
 }
 
 /** Returns the newest part of a range: whole days that together have about `records` mirrored records. */

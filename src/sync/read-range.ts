@@ -22,8 +22,8 @@ interface CompletePage {
    * next page repeats them.
    */
   boundary: readonly Json[];
-  /** The number of records in this page that were already in the previous page's `boundary`. */
-  repeatedCount: number;
+  /** The number of records in this page that were counted with the previous page, in its `boundary`. */
+  alreadyCounted: number;
   /** The API's count of the requested records that are dated before `range`. */
   countBefore: number;
   requestedAt: number;
@@ -38,7 +38,7 @@ interface RangeByPage {
   kind: "byPage";
   range: TimeRange;
   /** The number of records in this range that were already counted when earlier pages were stored. */
-  repeatedCount: number;
+  alreadyCounted: number;
 }
 
 type NewestPage = CompletePage | RangeByPage;
@@ -54,7 +54,7 @@ export async function readRange(
   range: TimeRange,
   budget = new Budget(run.api),
 ): Promise<number> {
-  let reached = range.to + 1;
+  let oldestRead = range.to + 1;
   const pages = requestPages(run, range, budget);
   // If a range must be read by page number, read it before requesting the next page. If both reads return the same
   // record, the newer version is then stored last.
@@ -63,15 +63,15 @@ export async function readRange(
     await storePages(run, batch);
     for (const page of batch) {
       if (page.kind === "complete") {
-        reached = page.range.from;
+        oldestRead = page.range.from;
         continue;
       }
-      reached = await readByPage(run, page.range, budget);
+      oldestRead = await readByPage(run, page.range, budget);
       // When the earlier pages were stored, some of these records were already counted.
-      run.mirror.transaction(() => run.progress.addRows(-page.repeatedCount));
+      run.mirror.transaction(() => run.progress.addRows(-page.alreadyCounted));
     }
   }
-  return reached;
+  return oldestRead;
 }
 
 /** Reads the ranges in the given order until the budget is used up. */
@@ -95,6 +95,10 @@ export async function readRanges(
  * | 1    | 9, 8, 7, 7             | from 8 onwards  | 7, 7     |
  * | 2    | 7, 7, 7, 5             | from 6 to 7     | 5        |
  * | 3    | 5, 5, 2                | everything else | none     |
+ *
+ * Each response also contains the API's count of the records that are still to be read, which shows whether the previous
+ * page was complete. The previous page may already have been stored by then. If it was not complete, its range and all
+ * older dates are read by page number.
  */
 async function* requestPages(
   run: DatedRun,
@@ -104,11 +108,9 @@ async function* requestPages(
   let previous: CompletePage | null = null;
   for (let newest = to; ; ) {
     const { page, count } = await requestNewest(run, { from, to: newest }, previous?.boundary.length);
-    // Only the count in this response shows whether the previous page, which may already have been stored, lacked some
-    // records. If so, everything from the start of that page is read by page number.
     if (previous && !(await confirmComplete(run, previous, count))) {
-      const repeatedCount = previous.inRange.length + previous.boundary.length;
-      yield { kind: "byPage", range: { from, to: previous.range.to }, repeatedCount };
+      const alreadyCounted = previous.inRange.length + previous.boundary.length;
+      yield { kind: "byPage", range: { from, to: previous.range.to }, alreadyCounted };
       return;
     }
     if (page.kind === "complete")
@@ -130,7 +132,7 @@ async function* requestPages(
 async function requestNewest(
   run: DatedRun,
   range: TimeRange,
-  repeatedCount = 0,
+  alreadyCounted = 0,
 ): Promise<{ page: NewestPage; count: number }> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
@@ -140,12 +142,12 @@ async function requestNewest(
   const { per_page, total_items: count } = pagination;
   checkIds(resource, items);
   const seconds = parseSortedDates(resource, items, range);
-  if (!seconds) return { count, page: { kind: "byPage", range, repeatedCount } };
+  if (!seconds) return { count, page: { kind: "byPage", range, alreadyCounted } };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < count;
   const from = oldest === undefined || !hasMore ? range.from : possibleDates(oldest).to + 1;
   if (oldest !== undefined && from > range.to)
-    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to }, repeatedCount } };
+    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to }, alreadyCounted } };
   const end = seconds.filter((second) => second >= from).length;
   const page: CompletePage = {
     kind: "complete",
@@ -153,7 +155,7 @@ async function requestNewest(
     inRange: items.slice(0, end),
     boundary: items.slice(end),
     countBefore: count - end,
-    repeatedCount,
+    alreadyCounted,
     requestedAt,
   };
   return { count, page };
@@ -194,13 +196,13 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
  * @returns the copies of mirrored records, which the caller must resolve
  */
 function storePage(run: DatedRun, page: CompletePage): readonly SkippedCopy[] {
-  const { inRange, boundary, range, repeatedCount, requestedAt } = page;
+  const { inRange, boundary, range, alreadyCounted, requestedAt } = page;
   const items = [...inRange, ...boundary];
   // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
   // matter, because the stored totals are deleted for whole days.
   const recordRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const responses = [{ items, requestedAt }];
-  const rowCount = items.length - repeatedCount;
+  const rowCount = items.length - alreadyCounted;
   const reading = { range, recordRange, requestedAt, isComplete: true, responses, rowCount };
   run.unsettledSlices = withoutRange(run.unsettledSlices, range);
   return storeReading(run, reading, run.apiTotals).copies;

@@ -172,8 +172,8 @@ async function readDifferingCount(run: DatedRun, comparison: CountComparison, bu
     for (const part of parts) await readDifferingCount(run, part, budget);
     return;
   }
-  const reached = await readRange(run, comparison, budget);
-  const isReadCompletely = reached <= comparison.from;
+  const oldestRead = await readRange(run, comparison, budget);
+  const isReadCompletely = oldestRead <= comparison.from;
   if (filter === noFilter || !isReadCompletely) return;
   const after = await compareCount(run, comparison, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.

@@ -141,6 +141,7 @@ export async function syncResource(
   const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, isOptional);
   const row = endRun(run, end);
+  // Prints the output line.
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };

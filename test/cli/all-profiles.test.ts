@@ -28,9 +28,9 @@ async function runForAll(
   writeFileSync(join(home, "config.json"), JSON.stringify({ profiles }), { mode: 0o600 });
   const deps = testDeps({ home, env: { BRANDAPI_CONFIG_DIR: home }, ...options });
   const commandLine = scanCommandLine(["sync", "--all-profiles", ...(json ? ["--json"] : [])]);
-  const brandapi = async () => 0 as const;
+  const runCommand = async () => 0 as const;
   const allFlags: GlobalFlags & { allProfiles: boolean } = { allProfiles: true, json };
-  const code = await runForProfiles(allFlags, { deps, commandLine, brandapi }, async (flags, context) => {
+  const code = await runForProfiles(allFlags, { deps, commandLine, runCommand }, async (flags, context) => {
     expect([flags.allProfiles, flags.profile]).toEqual([undefined, context.profile]);
     await work(context.profile ?? "", context.deps);
   });
@@ -41,7 +41,7 @@ test("without --all-profiles, a command runs once, and its error is thrown", asy
   const context = {
     deps: testDeps(),
     commandLine: scanCommandLine(["sync"]),
-    brandapi: async () => 0 as const,
+    runCommand: async () => 0 as const,
   };
   const flags = { profile: "acme" };
   expect(
