@@ -95,16 +95,21 @@ export function useDataAsOf(
     );
 }
 
-/** Warns about tables and views that are empty or lack data because some of their resources have never been read. */
+/**
+ * Warns about tables and views that are empty because they have never been read. If a view lacks data from only some
+ * resources, prints a note, because the key may not allow these resources, or the user may not need them.
+ */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {
     const { isEmpty, unread } = findUnreadResources(mirror, name);
     if (unread.length === 0) continue;
     const have = unread.length === 1 ? "has" : "have";
-    const problem = isEmpty
-      ? "is empty because it has never been read"
-      : `contains no data from ${unread.join(", ")}, which ${have} never been read`;
-    reporter.warn(`\`${name}\` ${problem}; run \`brandapi sync ${unread.join(" ")}\``);
+    const hint = `run \`brandapi sync ${unread.join(" ")}\``;
+    if (isEmpty) reporter.warn(`\`${name}\` is empty because it has never been read; ${hint}`);
+    else
+      reporter.note(
+        `\`${name}\` contains no data from ${unread.join(", ")}, which ${have} never been read; ${hint}`,
+      );
   }
 }
 

@@ -99,19 +99,19 @@ test("--as-of TIME warns about resources first read after TIME, tables without a
   ]);
 });
 
-test("a command warns about a table that has never been synced, and about a view if some of its resources have never been synced", async () => {
+test("a command warns about a table that has never been synced, and prints a note about a view if some of its resources have never been synced", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)]);
   const names = ["orders", "hosts", "changes", "survey_results"];
   const warnings = () => warningsOf(mirror, (session) => warnAboutUnreadTables(session, names));
   const unread = ["roster", "recommendations", "analytics-hosts"];
   expect(await warnings()).toEqual([
-    `warning: \`hosts\` contains no data from ${unread.join(", ")}, which have never been read; run \`brandapi sync ${unread.join(" ")}\``,
+    `\`hosts\` contains no data from ${unread.join(", ")}, which have never been read; run \`brandapi sync ${unread.join(" ")}\``,
     "warning: `survey_results` is empty because it has never been read; run `brandapi sync surveys`",
   ]);
   for (const name of ["roster", "recommendations"]) writeRead(mirror, name, []);
   expect(await warnings()).toEqual([
-    expect.stringMatching(/^warning: `hosts` .* from analytics-hosts, which has never been read; /),
+    expect.stringMatching(/^`hosts` .* from analytics-hosts, which has never been read; /),
     "warning: `survey_results` is empty because it has never been read; run `brandapi sync surveys`",
   ]);
 });

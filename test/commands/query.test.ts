@@ -332,7 +332,7 @@ test("query warns about tables that have never been synced", async () => {
   );
   expect(await warned("content_by_host")).toContain("run `brandapi sync content ");
   expect(await warned("orders")).toBe("");
-  expect(await warned("hosts")).toMatch(/^warning: `hosts` contains no data from roster, /);
+  expect(await warned("hosts")).toMatch(/^`hosts` contains no data from roster, /);
   expect(await warned("orders, [roster]")).toContain("`roster` is empty because it has never been read");
   expect(await warned("(SELECT 'FROM roster') JOIN orders")).toBe("");
   const where = ["--where", "host_id IN (SELECT host_id FROM roster)"];
