@@ -243,6 +243,6 @@ function describeOmitChange(before: readonly string[], after: readonly string[])
     removed.length > 0 ? `no longer omitted: ${removed.join(", ")}` : [],
   ].flat();
   const list = after.length === 0 ? "Nothing is omitted" : `Omitted fields: ${after.join(", ")}`;
-  const next = changes.length === 0 ? "" : " The next sync rewrites what is already stored.";
+  const next = changes.length === 0 ? "" : " The next sync applies the new list to the stored records.";
   return `${list} (${changes.join("; ") || "unchanged"}).${next}`;
 }

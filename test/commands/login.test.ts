@@ -204,7 +204,7 @@ test("login --omit replaces the list of omitted fields and prints the changes, a
   expect((await login("")).out).not.toContain("omits");
   const first = await login("--omit host.last_name,title");
   expect(first.err).toContain(
-    "Omitted fields: host.last_name, title (added: host.last_name, title). The next sync rewrites",
+    "Omitted fields: host.last_name, title (added: host.last_name, title). The next sync applies",
   );
   expect((await login("")).out).toMatch(/^omits {4}host\.last_name, title$/m);
   const second = await login("--omit host.last_name --omit host.first_name,host.last_name");
