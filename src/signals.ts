@@ -42,8 +42,8 @@ export class GracefulStop {
     for (const name of names) process.on(name, this.#onSignal);
     try {
       const result = await work();
-      // If a signal arrived during synchronous work, Node delivers it when the event loop next polls, which is certain
-      // to happen within two turns.
+      // Node delivers a signal that arrived during synchronous work when the event loop next polls, which happens
+      // within two turns.
       await setImmediate();
       await setImmediate();
       this.signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { reportError } from "./error-output.js";
  * Runs a command for the selected profile or, with `--all-profiles`, for every profile on this machine. If one profile
  * fails, continues with the next one, unless the error is Stopped or a UsageError.
  * @returns the most severe exit code
- * @throws errors from `run`, but with `--all-profiles` only Stopped and UsageError; ConfigurationError if there are no
+ * @throws errors from `run` or, with `--all-profiles`, only Stopped, UsageError, and ConfigurationError if there are no
  * profiles
  */
 export async function runForProfiles<Flags extends GlobalFlags & { allProfiles?: boolean }>(

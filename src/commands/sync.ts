@@ -221,7 +221,7 @@ async function syncProfile(
 
 /**
  * Separates the resources to read from those whose scope the key lacks.
- * @throws Forbidden if the key does not allow any of the resources and none of them has been synced before
+ * @throws Forbidden if the key allows none of the resources and none of them has been synced before
  */
 function selectAllowed(
   { resources: chosen, areNamed }: ChosenResources,
