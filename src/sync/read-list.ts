@@ -3,6 +3,7 @@ import { lastPage, maxPerPage, readPages } from "../api/pagination.js";
 import { BadRequest, Incomplete } from "../errors.js";
 import type { Resource } from "../resources/resource.js";
 import { recordDate, recordKey, recordKeyOrNull } from "../store/records.js";
+import { pluralize } from "../util/format-text.js";
 import type { Json } from "../util/json-value.js";
 import type { QueryParameters } from "../util/urls.js";
 import type { ResourceRun } from "./session.js";
@@ -269,7 +270,7 @@ function isNewer(resource: Resource, next: ListRecord, earlier: ListRecord): boo
 
 export function describeIncompleteList({ records, repeated, total }: List): string {
   if (repeated.length > 0) return `contains duplicate IDs: ${formatIds(repeated)}`;
-  return `never settled: ${records.size} distinct records were read, but the API counts ${total}`;
+  return `never settled: the API counts ${total}, but returned ${pluralize(records.size, "distinct record", String)}`;
 }
 
 export function formatIds(ids: readonly string[]): string {

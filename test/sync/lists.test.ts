@@ -173,7 +173,7 @@ describe("a list with undocumented pagination", () => {
     brand.before = ({ query }) => (query.page ? { status: 400 } : undefined);
     const { code, err } = await brand.run("sync gifts");
     expect(code).toBe(8);
-    expect(err).toContain("25 distinct records were read, but the API counts 61");
+    expect(err).toContain("the API counts 61, but returned 25 distinct records");
     // A record's position does not identify it if the list is incomplete.
     expect(brand.mirrored("gifts")).toEqual(
       gifts

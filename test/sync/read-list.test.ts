@@ -268,7 +268,7 @@ test.each([
   ["one repeated ID", "contains duplicate IDs: `a`", ["a"]],
   ["three repeated IDs", "contains duplicate IDs: `a`, `b`, `c`", ["a", "b", "c"]],
   ["five repeated IDs", "contains duplicate IDs: `a`, `b`, `c` and 2 more", ["a", "b", "c", "d", "e"]],
-  ["no repeated IDs", "never settled: 1 distinct records were read, but the API counts 2", []],
+  ["no repeated IDs", "never settled: the API counts 2, but returned 1 distinct record", []],
 ])("an incomplete list with %s is described as: %s", (_, text, repeated) => {
   const records = new Map([["a", { record: null, requestedAt: 0 }]]);
   expect(describeIncompleteList({ records, repeated, total: 2, requestedAt: 0, isComplete: false })).toBe(

@@ -92,7 +92,7 @@ test("storeSlice reports that the list for a date range never settled if the lis
   const reading = await readSlice(run, slice);
   storeSlice(run, { ...reading, list: { ...reading.list, repeated: [] } });
   expect(run.unsettledSlices.map(({ text }) => text)).toEqual([
-    "2026-11-11 00:00 to 2026-11-11 23:59 never settled: 1 distinct records were read, but the API counts 2",
+    "2026-11-11 00:00 to 2026-11-11 23:59 never settled: the API counts 2, but returned 1 distinct record",
   ]);
 });
 
