@@ -158,12 +158,15 @@ export class ApiClient {
     this.stats.requests += 1;
     this.events.onSend?.({ host: this.#baseUrl.host });
     try {
-      return await withTimeout(Math.max(minTimeoutMs, timeoutMs), url.host, this.deps, async (until) => {
-        const response = await rejectOnAbort(fetch(url, { headers: this.#headers, signal: until }), until);
+      return await withTimeout(Math.max(minTimeoutMs, timeoutMs), url.host, this.deps, async (deadline) => {
+        const response = await rejectOnAbort(
+          fetch(url, { headers: this.#headers, signal: deadline }),
+          deadline,
+        );
         status = response.status;
         serverLimit = parseServerLimit(response.headers, clock.now());
         if (status !== 200) return { failure: classifyStatus(response, clock.now()) };
-        const text = await rejectOnAbort(readBody(response, path), until);
+        const text = await rejectOnAbort(readBody(response, path), deadline);
         const envelope = parseEnvelope(text, { path, maxItems, key });
         return { ...envelope, requestedAt, serverTime: parseDateHeader(response.headers) };
       });
@@ -231,7 +234,7 @@ async function withTimeout<T>(
   ms: number,
   host: string,
   { setTimer, signal }: Pick<Deps, "setTimer" | "signal">,
-  work: (until: AbortSignal) => Promise<T>,
+  work: (deadline: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timeout = new AbortController();
   const cancel = setTimer?.(ms, () =>

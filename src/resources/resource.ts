@@ -78,7 +78,7 @@ interface StrategyTraits {
    */
   isAlwaysReadInFull: boolean;
   /** True if the API may restate the values at any time. In that case, they cannot be verified. */
-  isRestated: boolean;
+  isUnverifiable: boolean;
 }
 
 /** The strategy properties that code outside `sync` depends on. */
@@ -86,16 +86,16 @@ export const strategyTraits: Readonly<Record<Strategy["kind"], StrategyTraits>> 
   dated: {
     syncFlags: ["--since", "--until", "--window", "--audit"],
     isAlwaysReadInFull: true,
-    isRestated: false,
+    isUnverifiable: false,
   },
-  list: { syncFlags: [], isAlwaysReadInFull: true, isRestated: false },
-  details: { syncFlags: ["--details"], isAlwaysReadInFull: false, isRestated: false },
+  list: { syncFlags: [], isAlwaysReadInFull: true, isUnverifiable: false },
+  details: { syncFlags: ["--details"], isAlwaysReadInFull: false, isUnverifiable: false },
   monthly: {
     syncFlags: ["--since", "--until", "--window", "--group-by", "--host", "--per-host"],
     isAlwaysReadInFull: false,
-    isRestated: true,
+    isUnverifiable: true,
   },
-  ranking: { syncFlags: [], isAlwaysReadInFull: false, isRestated: true },
+  ranking: { syncFlags: [], isAlwaysReadInFull: false, isUnverifiable: true },
 };
 
 export interface DatedStrategy {

@@ -123,7 +123,7 @@ export function copyCoverageToRun(mirror: Mirror, runId: number, coverage: reado
 export function findLastReadAt(coverage: readonly CoveredRange[], date: number | null): string | null {
   if (coverage.length === 0) return null;
   if (date === null) return formatInstant(Math.max(...coverage.map(({ requestedAt }) => requestedAt)));
-  const possible = possibleDates(date);
+  const possible = truncationRange(date);
   const parts = coverage.filter((range) => overlaps(range, possible));
   if (!isWithinOneOf(possible, mergeRanges(parts))) return null;
   return formatInstant(Math.min(...parts.map(({ requestedAt }) => requestedAt)));
@@ -134,7 +134,7 @@ export function findLastReadAt(coverage: readonly CoveredRange[], date: number |
  * filter records by their exact dates. A date at midnight can therefore be any time on that day, and a date without
  * seconds any time in that minute.
  */
-export function possibleDates(date: number): TimeRange {
+export function truncationRange(date: number): TimeRange {
   const from = startOfSecond(date);
   const length = date % dayMs === 0 ? dayMs : date % minuteMs === 0 ? minuteMs : secondMs;
   return { from, to: from + length - 1 };

@@ -8,7 +8,7 @@ import {
 } from "./coverage.js";
 
 /** The result of reading a date range, after the returned records have been written. */
-export interface RangeReading {
+export interface WrittenReading {
   runId: number;
   range: TimeRange;
   /** The dates of the mirrored records that a complete read must return, if they differ from `range`. */
@@ -72,7 +72,11 @@ export interface StateUpdate {
  * | with an unreadable date, in a faulty slice       | faulty, and missing once it is no longer in that slice   |
  * | for a date other than its own, in a faulty slice | faulty, and missing if it is new and its date is covered |
  */
-export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup: RecordLookup): StateUpdate {
+export function decideUpdate(
+  before: SyncedDates,
+  reading: WrittenReading,
+  lookup: RecordLookup,
+): StateUpdate {
   const { changed, faulty, ids, isComplete } = reading;
   const outdatedTotals = changed ? [changed] : [];
   if (faulty) return decideFaulty(before, { ...reading, faulty }, lookup, outdatedTotals);
@@ -82,7 +86,7 @@ export function decideUpdate(before: SyncedDates, reading: RangeReading, lookup:
 
 function decideComplete(
   before: SyncedDates,
-  reading: RangeReading,
+  reading: WrittenReading,
   lookup: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {
@@ -104,7 +108,7 @@ function decideComplete(
 
 function decideFaulty(
   before: SyncedDates,
-  { faulty, ids, isComplete, range, requestedAt, runId }: RangeReading & { faulty: FaultyRecords },
+  { faulty, ids, isComplete, range, requestedAt, runId }: WrittenReading & { faulty: FaultyRecords },
   lookup: RecordLookup,
   outdatedTotals: readonly TimeRange[],
 ): StateUpdate {

@@ -21,7 +21,7 @@ import {
 } from "./coverage.js";
 import { type Mirror, parseStoredJson } from "./database.js";
 import { countCurrent, findMirroredDate, isUndated, loadCurrentIds, whereCurrent } from "./records.js";
-import { decideUpdate, type MissingId, type RangeReading } from "./state-update.js";
+import { decideUpdate, type MissingId, type WrittenReading } from "./state-update.js";
 
 interface StateRow {
   floor_ms: number | null;
@@ -77,7 +77,7 @@ export class SyncState {
    * the change log needs, so the records must be written first.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
-  applyReading(reading: RangeReading, apiTotals: TotalsByDay | null = null): void {
+  applyReading(reading: WrittenReading, apiTotals: TotalsByDay | null = null): void {
     const { mirror, resourceName } = this;
     const { dates, missing, notMissing, outdatedTotals } = decideUpdate(this.loadDates(), reading, {
       currentIds: (range) => loadCurrentIds(mirror, resourceName, range),
@@ -98,7 +98,7 @@ export class SyncState {
    * Updates the state after a list has been read. If the list is complete, all dates up to the time of the request are
    * covered, and all mirrored records must be in the list, even those whose date is unreadable or in the future.
    */
-  applyList(reading: Omit<RangeReading, "range" | "expectedDates">): void {
+  applyList(reading: Omit<WrittenReading, "range" | "expectedDates">): void {
     const range = { from: Number.NEGATIVE_INFINITY, to: reading.requestedAt };
     this.applyReading({ ...reading, range, expectedDates: allTime });
   }
@@ -107,7 +107,7 @@ export class SyncState {
    * Stores the API's totals for the days in a range that the run has read in full. The run may have read a day in
    * several parts, so the run's other covered ranges are considered as well.
    */
-  #storeTotals({ range, runId }: RangeReading, apiTotals: TotalsByDay): void {
+  #storeTotals({ range, runId }: WrittenReading, apiTotals: TotalsByDay): void {
     const days = { from: startOfDay(range.from), to: startOfDay(range.to) + dayMs - 1 };
     const readByRun = mergeRanges(this.loadCoverage().filter((covered) => covered.runId === runId));
     for (const part of clipRanges(readByRun, days))

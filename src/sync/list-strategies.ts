@@ -39,8 +39,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const list = await readList(run, { mirroredKeys: loadCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
   const responses = groupByResponse(selectIdentified(run, list));
-  const rowCount = list.records.size;
-  mirror.transaction(() => storeReading(run, { range: null, requestedAt, isComplete, responses, rowCount }));
+  mirror.transaction(() => storeReading(run, { range: null, requestedAt, isComplete, responses }));
   const incompleteReasons = isComplete ? removeMissing(run) : [];
   const hasRepeated = repeated.length > 0;
   if (hasRepeated)
@@ -88,7 +87,7 @@ export async function readRanking(run: SyncRun): Promise<SyncResult> {
     position,
     parameters: { position },
   }));
-  const reading = { range: null, requestedAt, isComplete: true, responses, rowCount: items.length };
+  const reading = { range: null, requestedAt, isComplete: true, responses };
   mirror.transaction(() => {
     const ids = new Set(storeReading(run, reading).ids);
     const removed = loadCurrentIds(mirror, resource.name).filter((recordId) => !ids.has(recordId));

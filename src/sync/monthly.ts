@@ -185,7 +185,6 @@ async function readMonth(
       requestedAt,
       isComplete: isDailyForAllHosts(options),
       responses: [{ items: [data], requestedAt, parameters, keyPrefix }],
-      rowCount: 1,
     }),
   );
 }

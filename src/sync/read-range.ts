@@ -1,6 +1,6 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Resource } from "../resources/resource.js";
-import { possibleDates, withoutRange } from "../store/coverage.js";
+import { truncationRange, withoutRange } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
@@ -22,8 +22,6 @@ interface CompletePage {
    * next page repeats them.
    */
   boundary: readonly Json[];
-  /** The number of records in this page that were counted with the previous page, in its `boundary`. */
-  alreadyCounted: number;
   /** The API's count of the requested records that are dated before `range`. */
   countBefore: number;
   requestedAt: number;
@@ -37,8 +35,6 @@ interface CompletePage {
 interface RangeByPage {
   kind: "byPage";
   range: TimeRange;
-  /** The number of records in this range that were already counted when earlier pages were stored. */
-  alreadyCounted: number;
 }
 
 type NewestPage = CompletePage | RangeByPage;
@@ -61,15 +57,8 @@ export async function readRange(
   const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
   for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
-    for (const page of batch) {
-      if (page.kind === "complete") {
-        oldestRead = page.range.from;
-        continue;
-      }
-      oldestRead = await readByPage(run, page.range, budget);
-      // When the earlier pages were stored, some of these records were already counted.
-      run.mirror.transaction(() => run.progress.addRows(-page.alreadyCounted));
-    }
+    for (const page of batch)
+      oldestRead = page.kind === "complete" ? page.range.from : await readByPage(run, page.range, budget);
   }
   return oldestRead;
 }
@@ -107,10 +96,9 @@ async function* requestPages(
 ): AsyncGenerator<NewestPage, void> {
   let previous: CompletePage | null = null;
   for (let newest = to; ; ) {
-    const { page, count } = await requestNewest(run, { from, to: newest }, previous?.boundary.length);
+    const { page, count } = await requestNewest(run, { from, to: newest });
     if (previous && !(await confirmComplete(run, previous, count))) {
-      const alreadyCounted = previous.inRange.length + previous.boundary.length;
-      yield { kind: "byPage", range: { from, to: previous.range.to }, alreadyCounted };
+      yield { kind: "byPage", range: { from, to: previous.range.to } };
       return;
     }
     if (page.kind === "complete")
@@ -129,11 +117,7 @@ async function* requestPages(
  * @returns the page, and the API's count of all records in the range
  * @throws UnexpectedResponse if a record has no valid ID
  */
-async function requestNewest(
-  run: DatedRun,
-  range: TimeRange,
-  alreadyCounted = 0,
-): Promise<{ page: NewestPage; count: number }> {
+async function requestNewest(run: DatedRun, range: TimeRange): Promise<{ page: NewestPage; count: number }> {
   const { api, resource } = run;
   const dates = rangeQuery(resource.strategy, range);
   const query = { ...resource.query, ...dates, page: 1, per_page: maxPerPage };
@@ -142,12 +126,13 @@ async function requestNewest(
   const { per_page, total_items: count } = pagination;
   checkIds(resource, items);
   const seconds = parseSortedDates(resource, items, range);
-  if (!seconds) return { count, page: { kind: "byPage", range, alreadyCounted } };
+  if (!seconds) return { count, page: { kind: "byPage", range } };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < count;
-  const from = oldest === undefined || !hasMore ? range.from : possibleDates(oldest).to + 1;
+  // If all records on a full page are in the same second, minute or day, `from` is after the end of the range.
+  const from = oldest === undefined || !hasMore ? range.from : truncationRange(oldest).to + 1;
   if (oldest !== undefined && from > range.to)
-    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to }, alreadyCounted } };
+    return { count, page: { kind: "byPage", range: { from: oldest, to: range.to } } };
   const end = seconds.filter((second) => second >= from).length;
   const page: CompletePage = {
     kind: "complete",
@@ -155,7 +140,6 @@ async function requestNewest(
     inRange: items.slice(0, end),
     boundary: items.slice(end),
     countBefore: count - end,
-    alreadyCounted,
     requestedAt,
   };
   return { count, page };
@@ -196,14 +180,13 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
  * @returns the copies of mirrored records, which the caller must resolve
  */
 function storePage(run: DatedRun, page: CompletePage): readonly SkippedCopy[] {
-  const { inRange, boundary, range, alreadyCounted, requestedAt } = page;
+  const { inRange, boundary, range, requestedAt } = page;
   const items = [...inRange, ...boundary];
   // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
   // matter, because the stored totals are deleted for whole days.
-  const recordRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
+  const returnedRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const responses = [{ items, requestedAt }];
-  const rowCount = items.length - alreadyCounted;
-  const reading = { range, recordRange, requestedAt, isComplete: true, responses, rowCount };
+  const reading = { range, returnedRange, requestedAt, isComplete: true, responses };
   run.unsettledSlices = withoutRange(run.unsettledSlices, range);
   return storeReading(run, reading, run.apiTotals).copies;
 }

@@ -168,6 +168,7 @@ export interface SyncResult {
 class RunProgress {
   readonly #before: Readonly<ApiClient["stats"]>;
   #responses = 0;
+  #lastIds: ReadonlySet<number> = new Set();
 
   constructor(
     private readonly session: SyncSession,
@@ -185,6 +186,16 @@ class RunProgress {
   /** Adds to the row count in `sync_runs`. Must be called in the transaction that writes the records. */
   addRows(rows: number): void {
     addReadRows(this.session.mirror, this.runId, { rows, ...this.stats() });
+  }
+
+  /**
+   * Adds the records of a reading to the row count. Records that the previous reading contained as well are not counted
+   * again, because consecutive pages overlap, and a dense second is read twice.
+   * @param ids the mirrored IDs of the records
+   */
+  addReading(records: number, ids: readonly number[]): void {
+    this.addRows(records - ids.filter((id) => this.#lastIds.has(id)).length);
+    this.#lastIds = new Set(ids);
   }
 
   advance(remaining: number): void {

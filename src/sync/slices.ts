@@ -68,7 +68,6 @@ export function storeSlice(run: DatedRun, reading: SliceReading): readonly Skipp
         isComplete,
         responses: groupByResponse(valid),
         faulty: fault === null ? null : { responses: groupByResponse(faulty), fault },
-        rowCount: list.records.size,
       },
       run.apiTotals,
     );

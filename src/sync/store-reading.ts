@@ -13,16 +13,17 @@ export interface ResponseRecords extends WriteOptions {
 export interface Reading {
   /** The dates that were read, or null for a list without dates. */
   range: TimeRange | null;
-  /** The range that contains the dates of all returned records, if it is larger than `range`. */
-  recordRange?: TimeRange;
+  /**
+   * The range that contains the dates of all returned records, if it is larger than `range`. If a record has changed, the
+   * stored daily totals of this range are deleted.
+   */
+  returnedRange?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records. */
   isComplete: boolean;
   responses: readonly ResponseRecords[];
   /** The faulty records, and a description of the first fault. */
   faulty?: { responses: readonly ResponseRecords[]; fault: string } | null;
-  /** The number of records to add to the run's row count. */
-  rowCount: number;
 }
 
 /**
@@ -37,14 +38,15 @@ export function storeReading(
   reading: Reading,
   apiTotals: TotalsByDay | null = null,
 ): { ids: readonly number[]; copies: readonly SkippedCopy[] } {
-  const { faulty, isComplete, range, recordRange = range, requestedAt, responses, rowCount } = reading;
+  const { faulty, isComplete, range, returnedRange = range, requestedAt, responses } = reading;
   const write = (records: readonly ResponseRecords[], isFaulty: boolean) =>
     combine(records.map(({ items, ...options }) => writer.write(items, { ...options, isFaulty })));
   const valid = write(responses, false);
   const writtenFaulty = write(faulty?.responses ?? [], true);
-  progress.addRows(rowCount);
-
   const { ids } = valid;
+  const faultyIds = [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)];
+  const records = [...responses, ...(faulty?.responses ?? [])].flatMap(({ items }) => items);
+  progress.addReading(records.length, [...ids, ...faultyIds]);
   if (range === null) state.applyList({ runId, requestedAt, isComplete, ids });
   else
     state.applyReading(
@@ -54,10 +56,10 @@ export function storeReading(
         requestedAt,
         isComplete,
         ids,
-        changed: valid.changeCount > 0 ? recordRange : null,
+        changed: valid.changeCount > 0 ? returnedRange : null,
         faulty: faulty
           ? {
-              ids: [...writtenFaulty.ids, ...writtenFaulty.copies.map(({ id }) => id)],
+              ids: faultyIds,
               addedIds: writtenFaulty.addedIds,
               fault: faulty.fault,
             }

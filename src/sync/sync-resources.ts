@@ -136,10 +136,11 @@ export async function syncResource(
   resource: Resource,
   { isOptional }: { isOptional: boolean },
 ): Promise<{ row: RunRow; error: Error | null }> {
+  const wasReadBefore = hasBeenRead(session.mirror, resource);
   const task = session.reporter.begin({ name: resource.name });
   const run = startRun(session, resource, task);
   const result = await readResource(run).catch(toError);
-  const end = decideEnd(run, result, isOptional);
+  const end = decideEnd(run, result, isOptional, wasReadBefore);
   const row = endRun(run, end);
   // Prints the output line.
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
@@ -163,6 +164,7 @@ function decideEnd(
   { mirror, resource }: ResourceRun,
   result: SyncResult | Error,
   isOptional: boolean,
+  wasReadBefore: boolean,
 ): RunEnd {
   if (!(result instanceof Error)) {
     const { columns, incompleteReasons, isVerified } = result;
@@ -175,12 +177,16 @@ function decideEnd(
   // If the key itself was rejected, the resource's data may still be available.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
-  // If a resource in the mirror were skipped, nobody would notice that it is no longer updated. The same applies if
-  // access was lost during this run, after the first records had been read.
-  if (hasBeenRead(mirror, resource))
-    return { outcome: "incomplete", error: createAccessDeniedError(resource, result) };
-  // If the user named the resource, the API's error is more useful than a note that it was skipped.
-  return { outcome: isOptional ? "skipped" : "failed", error: result };
+  const accessLost: RunEnd = {
+    outcome: "incomplete",
+    error: createAccessDeniedError(resource, result),
+  };
+  if (wasReadBefore) return accessLost;
+  // If the user named a resource that was never read before, the run fails with the API's error.
+  if (!isOptional) return { outcome: "failed", error: result };
+  // If access was lost after the first records had been read, the mirror contains part of the resource. If it were
+  // skipped, nobody would notice that it is no longer updated.
+  return hasBeenRead(mirror, resource) ? accessLost : { outcome: "skipped", error: result };
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {

@@ -89,7 +89,7 @@ async function verifyRecords(
   resource: Resource,
   { repair, tableError }: { repair: boolean; tableError: string | null },
 ): Promise<RecordsResult> {
-  if (strategyTraits[resource.strategy.kind].isRestated) return createRestatedResult(session, resource);
+  if (strategyTraits[resource.strategy.kind].isUnverifiable) return createRestatedResult(session, resource);
   const before = await recordVerification(session, resource, tableError);
   if (!repair) return before;
   const state = new SyncState(session.mirror, resource.name);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
-import { decideUpdate, type RangeReading, type StateUpdate } from "../../src/store/state-update.js";
+import { decideUpdate, type StateUpdate, type WrittenReading } from "../../src/store/state-update.js";
 
 /** The mirrored records' dates by ID: 1 to 3 are from the first day, 4 is from the second, and 8 and 9 are undated. */
 const dateOf = new Map<number, number | null>([
@@ -26,7 +26,7 @@ const faulty: SyncedDates = {
 };
 const nextSlice = { ...secondDay, requestedAt: 1, runId: 1, recordIds: [8], fault: "a fault" };
 const changed = { from: 100, to: 200 };
-const update = (before: SyncedDates, reading: Partial<RangeReading>) =>
+const update = (before: SyncedDates, reading: Partial<WrittenReading>) =>
   decideUpdate(
     before,
     { runId: 2, range: firstDay, requestedAt: 2, isComplete: true, ids: [], ...reading },
@@ -40,7 +40,7 @@ const read = { ...firstDay, requestedAt: 2, runId: 2 };
 const fault = { addedIds: [], fault: "a new fault" };
 
 test.each<
-  [title: string, before: SyncedDates, reading: Partial<RangeReading>, expected: Partial<StateUpdate>]
+  [title: string, before: SyncedDates, reading: Partial<WrittenReading>, expected: Partial<StateUpdate>]
 >([
   [
     "a record that a complete read did not return is missing, and the stored totals of the range are outdated",

@@ -30,9 +30,9 @@ test("each resource has the expected date column, status filters, details and re
   expect(named(acceptsDates)).toEqual(["orders", "content", "analytics-clicks"]);
   expect(named(mergesDetails)).toEqual(["opportunities"]);
   expect(named((resource) => detailsResource(resource) !== null)).toEqual(["surveys"]);
-  const withTrait = (trait: "isRestated" | "isAlwaysReadInFull") =>
+  const withTrait = (trait: "isUnverifiable" | "isAlwaysReadInFull") =>
     named(({ strategy }) => strategyTraits[strategy.kind][trait]);
-  expect(withTrait("isRestated")).toEqual(["analytics-clicks", "analytics-hosts"]);
+  expect(withTrait("isUnverifiable")).toEqual(["analytics-clicks", "analytics-hosts"]);
   expect(withTrait("isAlwaysReadInFull")).toEqual([
     ...["orders", "roster", "recommendations", "content"],
     ...["gifts", "codes", "survey-results"],
