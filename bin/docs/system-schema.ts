@@ -31,7 +31,7 @@ export async function formatSystemSchema(): Promise<string> {
 function formatStatement(sql: string): string {
   const formatted = sql
     .replace(/^CREATE TABLE "(\w+)"/, "CREATE TABLE $1")
-    // SQLite appends each added column to the last line.
+    // When a column is added to a table, SQLite appends it to the last line of the CREATE TABLE statement.
     .replace(/( *--.*)?\n *, (.+)\)/, (_, comment: string | undefined, columns: string) => {
       const lines = columns.split(/, (?=\w+ (?:\/\*|[A-Z]))/).map((column) => `\n    ${column}`);
       return `,${comment ?? ""}${lines.join(",")}\n  )`;

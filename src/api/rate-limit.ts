@@ -131,7 +131,7 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // If the replaced file was open or damaged, the requests that it recorded are lost.
+        // If the file was in use or is damaged, its record of recent requests is lost. Otherwise, it never existed.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;

@@ -81,7 +81,7 @@ export async function run(flags: GlobalFlags, { deps }: Context): Promise<ExitCo
   return exitCode;
 }
 
-/** The result of a check. A finding with a hint is a warning. */
+/** The result of a check: a warning if it has a hint, and otherwise a success. */
 interface Finding<T = unknown> {
   text: string;
   hint?: string;

@@ -36,7 +36,7 @@ import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { didYouMean, findOwnColumn } from "../util/suggestions.js";
 
-/** `json` is both a global flag and an output format. */
+/** Like `csv`, the global flag `json` also selects the output format. Errors are then printed as JSON as well. */
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
   where?: string;

@@ -110,8 +110,8 @@ export function readKeyFile(givenPath: string, deps: PathDeps): string {
 }
 
 /**
- * True if the value of `--key-file` must be a path rather than the key itself. This is certain if its parent folder
- * exists or, for an absolute path, if any folder above it exists.
+ * True if the value of `--key-file` is a path, and not the key itself. It is a path if it contains a slash and its parent
+ * folder exists. For an absolute path, any existing folder above it other than the root is sufficient.
  */
 function looksLikePath(givenPath: string, path: string): boolean {
   if (!/[\\/]/.test(givenPath)) return false;

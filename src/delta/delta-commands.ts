@@ -177,7 +177,7 @@ export async function printDeltaTables(
 
 /**
  * Returns the value of `--delta`.
- * @throws UsageError if only flags that have no effect without it were passed
+ * @throws UsageError if `--delta` is missing, but a flag that requires it was passed
  */
 function requireFolder({ allProfiles, delta, retain }: DeltaFlags): string {
   if (delta !== undefined) return delta;

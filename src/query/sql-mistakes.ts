@@ -143,8 +143,8 @@ function explainNameError(db: Database, sql: string, error: string): Mistake | u
 }
 
 /**
- * Matches the rest of a string literal after an unescaped apostrophe. Before a keyword, the apostrophe is the closing
- * quote.
+ * Matches the rest of a string literal after an unescaped apostrophe. Does not match if a keyword follows, because the
+ * apostrophe is then the closing quote.
  */
 const restOfText =
   /^(?!(?:and|as|asc|between|collate|desc|else|end|from|in|is|like|or|order|then|union|when)\b)\w[^'\n]*'/i;

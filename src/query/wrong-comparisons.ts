@@ -155,7 +155,7 @@ function leftOperand(tokens: readonly string[]): readonly string[] {
   return tokens.slice(Math.max(0, start), end);
 }
 
-/** Returns the operand to the right of a comparison. The tokens must start with `< column` or `= f(column)`. */
+/** Returns the operand to the right of a comparison operator. The tokens start with it, as in `< column` or `= f(column)`. */
 function rightOperand(tokens: readonly string[]): readonly string[] {
   if (!comparison.test(tokens[0] ?? "")) return [];
   return tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2);

@@ -174,7 +174,7 @@ export class SyncState {
   #update(columns: string, ...values: (number | string | null)[]): void {
     const update = `UPDATE sync_state SET ${columns} WHERE resource = ?`;
     const { changes } = this.mirror.execute(update, ...values, this.resourceName);
-    if (changes === 0) throw new Error("a resource's first run must set the floor before other columns");
+    if (changes === 0) throw new Error("a resource's first run must save the floor before any other state");
   }
 }
 

@@ -87,7 +87,10 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
   state.applyReading({ runId, range, requestedAt, isComplete: false, ids: [], faulty });
 }
 
-/** Marks the mirrored record as missing, so that it is not counted until both of its dates have been read. */
+/**
+ * Marks the mirrored record as missing. Until both dates have been read, it is unknown for which of them the API counts
+ * the record, and missing records are not counted. If the newer date is not covered, its count is not compared anyway.
+ */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
   const coverage = state.loadCoverage();
   if (!coverage.some((range) => containsInstant(range, newerDate))) return;

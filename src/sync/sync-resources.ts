@@ -142,7 +142,7 @@ export async function syncResource(
   const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, isOptional, wasReadBefore);
   const row = endRun(run, end);
-  // Prints the output line.
+  // Prints the output line to stderr.
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };
@@ -192,8 +192,8 @@ function decideEnd(
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = joinReasons(reasons);
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // A single reason with a hint is printed on its own, because "incomplete" can be misleading. A held-back removal, for
-  // example, leaves nothing unread.
+  // If the only reason has its own hint, "is incomplete" is omitted. It would be misleading if, for example, a removal was
+  // held back although everything was read.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, { hint: hint ?? retryHint });
 }

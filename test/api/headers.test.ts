@@ -35,7 +35,7 @@ const unusable = [
 ] as const;
 
 it.each(unusable)(
-  "at 2026-10-20T12:00:00Z, the headers `%sRemaining: %s` and `Reset: %s` are ignored",
+  "the headers `%sRemaining: %s` and `Reset: %s` are ignored, because one is invalid or the reset is more than a day away",
   (prefix, remaining, reset) => {
     const headers = new Headers({ [`${prefix}Remaining`]: remaining, [`${prefix}Reset`]: reset });
     expect(parseServerLimit(headers, now)).toBeNull();

@@ -269,7 +269,7 @@ test.each([
   },
 );
 
-test("a Delta file contains the same values of every type as the mirror, to the microsecond", async () => {
+test("a Delta file contains the same values as the mirror, for every type, with timestamps to the microsecond", async () => {
   const folder = makeHome();
   const columns = {
     at: "timestamp",

@@ -163,7 +163,7 @@ test("a missing file is downloaded again even if a file with the same ID in a di
   expect((await download(brand)).files).toMatchObject([{ source: files[0]?.source, path: files[0]?.path }]);
 });
 
-test("downloads select files by date, newest first, even if the files' IDs or sources are numbers", async () => {
+test("files whose IDs or sources are numbers can be selected by date, and are downloaded newest first", async () => {
   const mirror = await makeMirror();
   const created_at = "2026-11-21T11:00:00.000Z";
   const instant = Date.parse(created_at);

@@ -94,7 +94,7 @@ test("after personal data has been redacted, a Singer export reads all rows unle
   expect(changesIn(mirror, "orders", "id", createBookmark(mirror))).toEqual([]);
 });
 
-test("a Singer export reads list items that existed at the bookmark and have been removed since", async () => {
+test("a Singer export sends list items that have been removed since the bookmark as deleted", async () => {
   const mirror = await makeMirror();
   const read = (day: number, ...orders: JsonObject[]) => writeRead(mirror, "orders", orders, { at: at(day) });
   read(1, anOrder(1, items("a", "b")), anOrder(2, items("c", "d", "e")), anOrder(3, items("f")));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 
-test("each export format has the documented file extensions, is text or binary, and accepts one or several tables", () => {
+test("the file extensions of each export format, and whether it is text and accepts several tables, are as documented", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
     flagOnlyExtensions.join(" "),

@@ -51,7 +51,7 @@ describe("orders that are not sorted newest first", () => {
     },
   );
 
-  test("if only a count mismatch reveals that a page was unsorted, sync re-reads the orders from that page but counts them only once", async () => {
+  test("if a wrong count reveals that a stored page was unsorted, sync re-reads its orders, but counts each of them only once", async () => {
     const isLate = (n: number) => n < 100 && n % 5 === 3;
     const late = orders.filter((_, n) => isLate(n));
     const others = orders.filter((_, n) => !isLate(n));
