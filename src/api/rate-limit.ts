@@ -71,7 +71,7 @@ export class RateLimiter {
   }
 
   /**
-   * Starts a request's window. Must be called once the request has succeeded or failed.
+   * Records that a request has succeeded or failed. From then on, it counts towards the limit for one minute.
    * @param server the limit in the response's headers
    */
   endRequest(permit: number, server: ServerLimit | null): void {

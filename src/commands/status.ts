@@ -160,7 +160,7 @@ function formatStatus(health: Health, areNamed: boolean, style: Style, width: nu
         : "Nothing has been synced yet.",
     never_read.length > 0 ? `Never read: ${never_read.join(", ")}` : "",
     never_read.length > 0 && max_age_seconds !== null && !areNamed
-      ? "`--max-age` checks these resources only if they are named."
+      ? "`--max-age` checks these resources only if you pass their names."
       : "",
   ];
   const problems = describeProblems(health).map((line) => `${style.yellow("!")} ${line}`);

@@ -68,7 +68,7 @@ const signedNumber = /^[+-]\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
  * Spreadsheets ignore whitespace and control characters before it.
  */
 
-/** Matches the start of ` =1+1`, or any leading tab or carriage return (OWASP, "CSV Injection"). */
+/** Matches a formula at the start of a cell, and a leading tab or carriage return (see OWASP, "CSV Injection"). */
 const formulaAtStart = /^[\s\p{Cc}]*[=+\-@＝＋－＠\t\r]/u;
 
 /**

@@ -59,7 +59,7 @@ export interface ResourceHealth {
   refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
-  /** The time at which the oldest part of the covered range was read, or null if the resource is not read by date. */
+  /** The time of the earliest of the reads that cover the dates, or null if the resource is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }

@@ -225,8 +225,8 @@ export function* loadRecords(
 /**
  * Returns a record's key in the mirror: its ID or, if it has none, `#` and its position in the list.
  * @param position needed only for resources whose records may have no ID
- * @throws UnexpectedResponse if the record has no ID although the resource is documented, or if its ID is a number that
- * JavaScript cannot represent exactly
+ * @throws UnexpectedResponse if the record of a documented resource has no ID, or if its ID is a number that JavaScript
+ * cannot represent exactly
  */
 export function recordKey(resource: Resource, value: Json, position = 0): string {
   return recordKeyOrNull(resource, value) ?? positionKey(position);
@@ -238,8 +238,8 @@ export function positionKey(position: number): string {
 
 /**
  * Returns a record's key, or null if it has no ID. The parts of a key are separated by slashes.
- * @throws UnexpectedResponse if the record has no ID although the resource is documented, or if its ID is a number that
- * JavaScript cannot represent exactly
+ * @throws UnexpectedResponse if the record of a documented resource has no ID, or if its ID is a number that JavaScript
+ * cannot represent exactly
  */
 export function recordKeyOrNull(resource: Resource, value: Json): string | null {
   const parts = resource.key.map((path) => idAt(resource, value, path));

@@ -137,8 +137,8 @@ function findLastingDuplicates(attempts: readonly ListAttempt[], newest: ListAtt
 }
 
 /**
- * True if another read may find the remaining records. This is the case if the API sorts the list randomly: the count
- * never changed, and one of the last three reads found new records.
+ * True if another read may find the remaining records. The API probably sorts the list randomly if the count never
+ * changed, and one of the last three reads found new records.
  */
 function mayFindMore(attempts: readonly ListAttempt[]): boolean {
   if (attempts.length >= maxAttemptsInRandomOrder || !isTotalSteady(attempts)) return false;

@@ -99,7 +99,7 @@ function describeStillChangedDays({ length }: readonly string[]): string[] {
 }
 
 function describeIgnoredFilter(filter: string): string {
-  return `the API's filter \`${filter}\` does not count the records that have this status, so the filter is ignored until it counts them`;
+  return `the API's status filter \`${filter}\` does not match the records that have this status, so it is ignored until its count is correct`;
 }
 
 function isAllCovered(state: SyncState): boolean {

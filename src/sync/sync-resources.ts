@@ -142,7 +142,7 @@ export async function syncResource(
   const result = await readResource(run).catch(toError);
   const end = decideEnd(run, result, isOptional, wasReadBefore);
   const row = endRun(run, end);
-  // Prints the output line to stderr.
+  // Prints the run's result to stderr.
   task.end(formatRunLine(row, result instanceof Error ? {} : result));
   warnOfUnexpectedValues(session, resource);
   return { row, error: end.error };

@@ -589,7 +589,7 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // SQLite first turns off WAL mode while the copy is being checked, so the signal is sent the second time.
+  // The program turns off WAL mode twice: when it checks the copy, and when it prepares it. The signal is sent the second time.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });

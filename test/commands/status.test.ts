@@ -165,14 +165,14 @@ test("if the first sync was stopped, status says so, but does not claim that old
   expect(out).not.toContain("never been requested");
 });
 
-test("status --max-age lists the resources that have never been synced, and notes that they are checked only if they are named", async () => {
+test("status --max-age lists the resources that have never been synced, and notes that they are checked only if their names are passed", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T02:00:00.000Z" });
   mirror.db.close();
   const { code, out } = await brandapi(["status", "--max-age", "26h", "--db", mirror.path], { clock });
   expect(code).toBe(0);
   expect(out).toContain(
-    `Never read: ${others.join(", ")}\n\`--max-age\` checks these resources only if they are named.\n`,
+    `Never read: ${others.join(", ")}\n\`--max-age\` checks these resources only if you pass their names.\n`,
   );
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formats, tableFormats } from "../../src/export/formats.js";
 
-test("the file extensions of each export format, and whether it is text and accepts several tables, are as documented", () => {
+test("each export format has the documented file extensions, and supports text output and several tables where documented", () => {
   const facts = formats.map(({ name, extensions, flagOnlyExtensions = [], isText, isMultiTable }) => [
     [name, ...extensions].join(" "),
     flagOnlyExtensions.join(" "),

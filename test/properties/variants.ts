@@ -34,7 +34,7 @@ function variant(
 
 const cached = "a single outdated response for a list, while all other counts and totals are up to date";
 const lacking =
-  "two consecutive responses with the same alteration, or an altered response for a list that has never been read";
+  "two consecutive responses that lack the same record, or such a response for a list that has never been read";
 
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated daily totals", "orders", { lags: "dailyTotals" }),

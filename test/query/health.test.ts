@@ -159,7 +159,7 @@ test("status reports unread dates as a gap, but not dates with faulty records or
   });
 });
 
-test("after a stopped sync, status reports dates as read for the roster, but not for surveys, because survey results may be unread", async () => {
+test("after a stopped sync, status shows the roster as read, but not the surveys, because their results may not have been read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "roster", [{ relationship_id: "r", host: { id: "h" } }], { whole: true });
   expect(healthOf(mirror, "roster")).toMatchObject({ rows: 1, undated: 0, oldest_read_at: null });

@@ -124,6 +124,6 @@ test.each([
   expect(shapesReadBy(name).map((shape) => shape.name)).toEqual(tables.split(", "));
 });
 
-test("the rows of `sync_runs` are not derived from records", () => {
+test("a query of `sync_runs` reads no table that is derived from records", () => {
   expect(shapesReadBy("sync_runs")).toEqual([]);
 });

@@ -30,7 +30,7 @@ interface DatedRunOptions {
   mirror?: Mirror;
   apiTotals?: TotalsByDay | null;
   options?: Partial<SyncOptions>;
-  /** Replaces the orders that match a request's date range. */
+  /** Returns the orders for a response, given those in the requested date range. By default, returns all of these. */
   respond?: (matching: readonly ListedOrder[], query: Query) => readonly ListedOrder[];
 }
 

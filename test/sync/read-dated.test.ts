@@ -52,7 +52,7 @@ test("readDated counts each record and requests each page once, even if all resp
   expect((await readLate(listed)).rows).toEqual([120]);
   const sameSecond = Array.from({ length: 130 }, (_, n) => listedAt(`same${n}`, noon - hour));
   const { requests, rows } = await readLate([...sameSecond, ...listed]);
-  // The orders from one second fill two pages. The first one has already been read when that second is read as a list.
+  // The 130 orders from the same second are read as a list of two pages, after the normal read has returned 100 of them.
   expect(rows).toEqual([250]);
   expect(requests.filter(({ page }) => page === 2)).toHaveLength(1);
 });

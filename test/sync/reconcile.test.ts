@@ -131,7 +131,7 @@ test("reconcile stops comparing the count of a status filter if it still differs
     respond: countRefunded(() => 2),
   });
   expect(texts(await reconcile(run, null))).toEqual([
-    expect.stringContaining("the API's filter `refunded` does not count"),
+    expect.stringContaining("the API's status filter `refunded` does not match"),
   ]);
   expect([...run.state.loadIgnoredFilters()]).toEqual(["refunded"]);
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);

@@ -150,7 +150,7 @@ describe("the output line of a sync", () => {
     expect(
       formatRunLine({ ...run, rows_read: 12_000, rows_new: 1_500 }, { ...facts, listedRecords: 2_000 }),
     ).toMatch(/^2000 surveys and 10000 results read, 1500 new/);
-    // A failed run does not report separate row counts.
+    // A failed run has a single row count for surveys and results.
     expect(formatRunLine(run, facts)).toMatch(/^18 surveys and results read, 0 new/);
   });
 });

@@ -286,7 +286,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a differing count spans several months, verify prints the count for the first month, and refers to that month for the others", async () => {
+  test("if a count for a range of several months differs, verify prints it once, for the first month, and refers to that month in the others", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
