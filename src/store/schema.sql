@@ -8,11 +8,11 @@ CREATE TABLE records (
   resource TEXT NOT NULL,
   key TEXT NOT NULL,
   json TEXT NOT NULL,
-  list_json TEXT, -- the list item, if details are merged into the record
-  detailed_at TEXT, -- the time of the last details request
+  list_json TEXT,       -- the list item, if details are merged into the record
+  detailed_at TEXT,     -- the time of the last details request
   details_outdated INTEGER NOT NULL DEFAULT 0, -- 1 if the list item has changed since then
-  parameters TEXT, -- request parameters that the record does not contain
-  dated_ms INTEGER, -- the date by which the API selects records, in milliseconds since 1970, or a fraction of them
+  parameters TEXT,         -- request parameters that the record does not contain
+  dated_ms INTEGER,     -- the date by which the API selects records, in milliseconds since 1970, or a fraction of them
   status_bits INTEGER NOT NULL DEFAULT 0, -- a bit mask of the API filters that match the record
   since_at TEXT NOT NULL, -- the time at which this version was first read
   removed_at TEXT
@@ -32,10 +32,9 @@ CREATE TABLE record_versions (
   json TEXT NOT NULL,
   since_at TEXT NOT NULL, until_at TEXT NOT NULL,
   present INTEGER NOT NULL,
-  run_id INTEGER NOT NULL,
-  -- The month (UTC) of the version's date, or null if the date is missing or unreadable.
-  month TEXT
-);
+  run_id INTEGER NOT NULL
+-- The month (UTC) of the version's date, or null if the date is missing or unreadable.
+, month TEXT);
 CREATE INDEX record_versions_record ON record_versions (record_id);
 
 CREATE TABLE changes (
@@ -64,7 +63,7 @@ CREATE TABLE sync_runs (
   verified INTEGER NOT NULL DEFAULT 0,
   outcome TEXT NOT NULL,
   error TEXT,
-  covered_from TEXT, -- null: no lower bound
+  covered_from TEXT,     -- null: no lower bound
   api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null if the run did not count records
 );
 CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
@@ -72,7 +71,7 @@ CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);
 -- The date ranges that were read completely, with the time of the last read.
 CREATE TABLE coverage (
   resource TEXT NOT NULL,
-  from_at TEXT, -- null: no lower bound
+  from_at TEXT,          -- null: no lower bound
   to_at TEXT NOT NULL,
   read_at TEXT NOT NULL,
   run_id INTEGER NOT NULL
@@ -84,7 +83,7 @@ CREATE TABLE run_coverage (run_id INTEGER NOT NULL, from_at TEXT, to_at TEXT NOT
 CREATE INDEX run_coverage_run ON run_coverage (run_id);
 
 -- The API's daily totals from the time when each day's records were last read.
-CREATE TABLE stored_totals (
+CREATE TABLE "stored_totals" (
   resource TEXT NOT NULL,
   day TEXT NOT NULL,
   totals TEXT NOT NULL,
@@ -102,14 +101,14 @@ CREATE TABLE missing (
 -- The state of each resource that is kept between syncs. Times are in milliseconds since 1970.
 CREATE TABLE sync_state (
   resource TEXT PRIMARY KEY,
-  floor_ms INTEGER, -- the oldest date ever requested; null: no lower bound
-  cursor_ms INTEGER, -- the date that the audit has reached
+  floor_ms INTEGER,      -- the oldest date ever requested; null: no lower bound
+  cursor_ms INTEGER,     -- the date that the audit has reached
   window_ms INTEGER, audit_requests INTEGER, -- the options of the last run
   ignored_filters TEXT NOT NULL DEFAULT '[]' -- API filters whose counts turned out to be wrong
 ) WITHOUT ROWID;
 
 -- Columns that were discovered in the API's responses.
-CREATE TABLE discovered_columns (
+CREATE TABLE "discovered_columns" (
   table_name TEXT NOT NULL,
   name TEXT NOT NULL,
   position INTEGER NOT NULL,
@@ -151,14 +150,14 @@ CREATE TABLE unexpected_values (
 ) WITHOUT ROWID;
 
 -- Date ranges that were read by page number because they contain faulty records. They are not covered.
-CREATE TABLE faulty_slices (
+CREATE TABLE "faulty_slices" (
   resource TEXT NOT NULL,
-  from_at TEXT, -- null: no lower bound
+  from_at TEXT,          -- null: no lower bound
   to_at TEXT NOT NULL,
   read_at TEXT NOT NULL,
   run_id INTEGER NOT NULL,
   record_ids TEXT NOT NULL, -- a JSON array of the faulty records
-  fault TEXT NOT NULL -- the problem with the first faulty record
+  fault TEXT NOT NULL    -- the problem with the first faulty record
 );
 CREATE INDEX faulty_slices_resource ON faulty_slices (resource);
 
