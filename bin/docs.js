@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 /**
- * Updates the generated parts of the documents, and `src/store/schema.sql` (`npm run docs`). With `--pictures`, also
- * renders the pictures, which requires Chromium.
+ * Updates the generated parts of the documents, `src/store/schema.sql` and `src/views/views.sql` (`npm run docs`). With
+ * `--pictures`, also renders the pictures, which requires Chromium.
  */
 const dir = fileURLToPath(new URL("../.docs", import.meta.url));
 const input = fileURLToPath(new URL("docs/write.ts", import.meta.url));

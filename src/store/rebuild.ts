@@ -140,7 +140,7 @@ export function createViews(mirror: Mirror): string[] {
   });
 }
 
-function createViewSql(view: View): string {
+export function createViewSql(view: View): string {
   return `CREATE VIEW ${quote(view.name)} AS ${viewQuery(view)}`;
 }
 

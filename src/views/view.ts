@@ -2,7 +2,10 @@ import { amount, date, integer, text } from "../resources/fields.js";
 import { orders } from "../resources/orders.js";
 import { type Column, listTableShapes } from "../resources/table-shape.js";
 
-/** A view, which is stored in the mirror file so that any SQLite client can use it. */
+/**
+ * A view, which is stored in the mirror file so that any SQLite client can use it. Many parts of its SQL are shared with
+ * other views. `views.sql`, which `npm run docs` generates, contains the complete statements.
+ */
 export interface View {
   name: string;
   /** A description of the view: what a row represents, and notes for users. */

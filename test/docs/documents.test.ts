@@ -3,10 +3,13 @@ import { CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { documents, regenerate, root } from "../../bin/docs/generate.js";
 import { formatSystemSchema } from "../../bin/docs/system-schema.js";
+import { formatViews } from "../../bin/docs/views-sql.js";
 import { UsageError } from "../../src/errors.js";
 import { buildProgram } from "../../src/program.js";
 import { findResource } from "../../src/resources/registry.js";
+import { createViewSql } from "../../src/store/rebuild.js";
 import { migrateSystemTables } from "../../src/store/schema.js";
+import { views } from "../../src/views/all-views.js";
 import { testDeps } from "../support/program.js";
 import { Sqlite } from "../support/sqlite.js";
 import { brandapiCalls, typedLines } from "./words.js";
@@ -26,6 +29,17 @@ test("src/store/schema.sql is up to date, and creates the same tables, columns a
   const select = `SELECT object.name AS object, "column".* FROM sqlite_schema AS object
     LEFT JOIN pragma_table_xinfo(object.name) AS "column" ORDER BY object.name, cid`;
   expect(generated.prepare(select).all()).toEqual(migrated.prepare(select).all());
+});
+
+test("src/views/views.sql is up to date, and differs from the stored views only in white space", () => {
+  const text = readFileSync(new URL("src/views/views.sql", root), "utf8");
+  expect(text === formatViews(), "views.sql is out of date: run `npm run docs`").toBe(true);
+  const db = new Sqlite(":memory:");
+  db.exec(text);
+  const generated = db.prepare<[], string>("SELECT sql FROM sqlite_schema ORDER BY rowid").pluck().all();
+  // White space in string literals must be the same.
+  const withoutSpaces = (sql: string) => sql.replace(/('[^']*')|\s+/g, "$1");
+  expect(generated.map(withoutSpaces)).toEqual(views.map(createViewSql).map(withoutSpaces));
 });
 
 test.each(pages)("the links and commands in %s are valid", async (_, { text, url }) => {
