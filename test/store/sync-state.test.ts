@@ -22,7 +22,7 @@ test("before the first run, a resource's sync state is empty", async () => {
 test("storing a sync's options fails if the oldest date to read has not been stored", async () => {
   const mirror = await makeMirror();
   const state = new SyncState(mirror, orders.name);
-  expect(() => mirror.transaction(() => state.saveLastOptions(options))).toThrow("must set the floor");
+  expect(() => mirror.transaction(() => state.saveLastOptions(options))).toThrow("must save the floor");
 });
 
 test("a resource's sync state contains the oldest date to read, the audit's progress, the last run's options and the ignored filters", async () => {
