@@ -143,14 +143,17 @@ export function loadNewestRunId(mirror: Mirror): number {
  * | condition         | the run                                                                  | outcome          |
  * | ----------------- | ------------------------------------------------------------------------ | ---------------- |
  * | `doneSyncSql`     | is a sync that completed, even if it was not verified                    | done             |
- * | `finishedSyncSql` | is a sync that completed all planned reads and compared the counts       | done, incomplete |
+ * | `finishedSyncSql` | is a sync that ran to its end: no error ended it, and nobody stopped it  | done, incomplete |
  * | `comparedSql`     | is a `verify` run that compared everything, even if it found differences | compared         |
  * | `verifiedSql`     | found that the mirror and the API agree, at least for the dates it read  | done, compared   |
  * | `upToDateSql`     | was not limited by `--until` to dates before its own start               | any              |
  */
 
 const doneSyncSql = "outcome = 'done'";
-/** A sync that was denied access is incomplete too, but has compared no counts, so its `differing` is null. */
+/**
+ * An incomplete sync that ran to its end has stored how many counts differ. If an error ended it, for example because
+ * access was denied, `differing` is null.
+ */
 export const finishedSyncSql = `(${doneSyncSql} OR outcome = 'incomplete' AND differing IS NOT NULL)`;
 const comparedSql = "outcome = 'compared'";
 const verifiedSql = "verified = 1";
@@ -202,7 +205,7 @@ export function findUnresolvedVerify(mirror: Mirror, resourceName: string): RunR
   return differing && differing.run_id > (agreeing?.run_id ?? 0) ? differing : null;
 }
 
-/** Returns the last sync that completed all planned reads, even if the counts then differed. */
+/** Returns the last sync that ran to its end, even if it was incomplete, for example because counts differed. */
 export function findLastFinishedSync(mirror: Mirror, resourceName: string): RunRow | null {
   return findNewestRun(mirror, resourceName, finishedSyncSql);
 }

@@ -156,6 +156,7 @@ export interface SyncResult {
   incompleteReasons: IncompleteReason[];
   /** False if the run read only part of the resource or found faulty records. Ignored if the run is incomplete. */
   isVerified: boolean;
+  /** If the run is incomplete, `differing` is required, because it marks the sync as finished (`finishedSyncSql`). */
   columns: Partial<CountSums & Pick<RunRow, "covered_from">>;
   /** The number of records in the list, if the resource has details. */
   listedRecords?: number;
