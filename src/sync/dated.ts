@@ -16,6 +16,7 @@ import { reconcile } from "./reconcile.js";
 import { removeMissing } from "./removals.js";
 import type { DatedRun, DatedSession, RequestEstimate, SyncResult, SyncRun } from "./session.js";
 import { describeFaultySlices } from "./slices.js";
+import { UnsettledSlices } from "./unsettled-slices.js";
 
 export async function estimateDated(session: DatedSession): Promise<RequestEstimate[]> {
   const { options, readableUntil, requested, resource } = session;
@@ -62,7 +63,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   // Drift is detected now, because reading a day replaces its stored totals.
   const { apiTotals, error: totalsError } = await requestDailyTotals(syncRun);
   const drift = findAmountDrift(state, apiTotals);
-  const run: DatedRun = { ...syncRun, apiTotals, unsettledSlices: [] };
+  const run: DatedRun = { ...syncRun, apiTotals, unsettledSlices: new UnsettledSlices() };
   await readRanges(run, ranges);
   for (const slice of faultySlices) await readByPage(run, slice);
   await audit(run);

@@ -1,6 +1,6 @@
 import { firstPage, maxPerPage } from "../api/pagination.js";
 import type { Resource } from "../resources/resource.js";
-import { truncationRange, withoutRange } from "../store/coverage.js";
+import { truncationRange } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { recordKey } from "../store/records.js";
 import type { Json } from "../util/json-value.js";
@@ -10,7 +10,7 @@ import { resolveCopies } from "./copies.js";
 import { parseSortedDates, rangeQuery } from "./dates.js";
 import { readByPage } from "./read-by-page.js";
 import { Budget, type DatedRun } from "./session.js";
-import { storeReading } from "./store-reading.js";
+import { storeDatedReading } from "./store-reading.js";
 
 /** A response that contains all the records in `range`. */
 interface CompletePage {
@@ -186,7 +186,5 @@ function storePage(run: DatedRun, page: CompletePage): readonly SkippedCopy[] {
   // matter, because the stored totals are deleted for whole days.
   const returnedRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const responses = [{ items, requestedAt }];
-  const reading = { range, returnedRange, requestedAt, isComplete: true, responses };
-  run.unsettledSlices = withoutRange(run.unsettledSlices, range);
-  return storeReading(run, reading, run.apiTotals).copies;
+  return storeDatedReading(run, { range, returnedRange, requestedAt, isComplete: true, responses });
 }

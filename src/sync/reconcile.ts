@@ -44,9 +44,7 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
   const compared = await readDifferences(run, ignoresAmounts);
   // A filter that turned out to be wrong in this run makes the run incomplete. Later runs ignore the filter (A7).
   const newlyIgnored = [...state.loadIgnoredFilters()].filter((name) => !ignoredBefore.has(name));
-  // `storeSlice` adds the slices that have not settled. A later read of the same dates removes them.
-  const unsettled = new Set(run.unsettledSlices.map(({ text }) => text));
-  const reasons = [...unsettled, ...newlyIgnored.map(describeIgnoredFilter)];
+  const reasons = [...run.unsettledSlices.describe(), ...newlyIgnored.map(describeIgnoredFilter)];
   const agrees = compared.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } = agrees
     ? await findUnreachable(run, compared)

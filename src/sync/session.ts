@@ -10,8 +10,9 @@ import { SyncState, type TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import { hideKeys } from "../util/redact-keys.js";
 import type { Reporter, Task } from "../util/reporter.js";
-import { startOfSecond, type TimeRange } from "../util/time-ranges.js";
+import { startOfSecond } from "../util/time-ranges.js";
 import { dayMs, formatInstant } from "../util/timestamps.js";
+import type { UnsettledSlices } from "./unsettled-slices.js";
 
 // `A1` to `A12` in the comments in this folder are the assumptions listed in `README.md`.
 
@@ -124,14 +125,7 @@ export interface DatedRun extends SyncRun<DatedStrategy> {
    * day, it stores that day's totals.
    */
   apiTotals: TotalsByDay | null;
-  /** The slices whose lists have not settled (A9). A later read of the same dates removes them. */
-  unsettledSlices: UnsettledSlice[];
-}
-
-/** A slice whose list has not settled, or the part of it that has not been re-read since. */
-interface UnsettledSlice extends TimeRange {
-  /** The description of the entire slice. */
-  text: string;
+  unsettledSlices: UnsettledSlices;
 }
 
 /** A reason why a run is incomplete. `text` is a clause without a final period. */

@@ -1,4 +1,3 @@
-import { withoutRange } from "../store/coverage.js";
 import type { SkippedCopy } from "../store/record-writer.js";
 import { countUndated, loadCurrentKeys } from "../store/records.js";
 import { pluralize } from "../util/format-text.js";
@@ -12,7 +11,7 @@ import {
   readList,
 } from "./read-list.js";
 import type { DatedRun, DatedSession } from "./session.js";
-import { storeReading } from "./store-reading.js";
+import { storeDatedReading } from "./store-reading.js";
 
 /** A slice (a date range that is read by page number) and the records that the API returned for it. */
 export interface SliceReading {
@@ -56,23 +55,17 @@ export function describeRepeatedId(id: string): string {
 export function storeSlice(run: DatedRun, reading: SliceReading): readonly SkippedCopy[] {
   const { fault, faulty, list, slice, valid } = reading;
   const { isComplete, requestedAt } = list;
-  run.unsettledSlices = withoutRange(run.unsettledSlices, slice);
-  if (!isComplete && list.repeated.length === 0)
-    run.unsettledSlices.push({ ...slice, text: `${describeRange(slice)} ${describeIncompleteList(list)}` });
-  return run.mirror.transaction(() => {
-    const { copies } = storeReading(
-      run,
-      {
-        range: slice,
-        requestedAt,
-        isComplete,
-        responses: groupByResponse(valid),
-        faulty: fault === null ? null : { responses: groupByResponse(faulty), fault },
-      },
-      run.apiTotals,
-    );
-    return copies;
-  });
+  const hasSettled = isComplete || list.repeated.length > 0;
+  return run.mirror.transaction(() =>
+    storeDatedReading(run, {
+      range: slice,
+      requestedAt,
+      isComplete,
+      responses: groupByResponse(valid),
+      faulty: fault === null ? null : { responses: groupByResponse(faulty), fault },
+      unsettled: hasSettled ? null : `${describeRange(slice)} ${describeIncompleteList(list)}`,
+    }),
+  );
 }
 
 /** Describes the fault in the newest faulty slice and counts all faulty records. Returns null if there are none. */

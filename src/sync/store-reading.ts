@@ -2,7 +2,7 @@ import type { SkippedCopy, WriteOptions, WrittenRecords } from "../store/record-
 import type { TotalsByDay } from "../store/sync-state.js";
 import type { Json } from "../util/json-value.js";
 import type { TimeRange } from "../util/time-ranges.js";
-import type { SyncRun } from "./session.js";
+import type { DatedRun, SyncRun } from "./session.js";
 
 /** The records in one response. */
 export interface ResponseRecords extends WriteOptions {
@@ -24,6 +24,25 @@ export interface Reading {
   responses: readonly ResponseRecords[];
   /** The faulty records, and a description of the first fault. */
   faulty?: { responses: readonly ResponseRecords[]; fault: string } | null;
+}
+
+/** A reading of a date range of a resource with dates. */
+interface DatedReading extends Reading {
+  range: TimeRange;
+  /** Describes the list if it never settled (A9). */
+  unsettled?: string | null;
+}
+
+/**
+ * Stores a reading, as `storeReading` does. If its list never settled, the run is incomplete until it re-reads these
+ * dates.
+ * @returns the copies of mirrored records, which the caller must resolve
+ */
+export function storeDatedReading(run: DatedRun, reading: DatedReading): readonly SkippedCopy[] {
+  const { range, unsettled = null } = reading;
+  if (unsettled === null) run.unsettledSlices.settle(range);
+  else run.unsettledSlices.add({ ...range, text: unsettled });
+  return storeReading(run, reading, run.apiTotals).copies;
 }
 
 /**

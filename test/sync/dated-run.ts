@@ -7,6 +7,7 @@ import type { Mirror } from "../../src/store/database.js";
 import { RecordWriter } from "../../src/store/record-writer.js";
 import type { TotalsByDay } from "../../src/store/sync-state.js";
 import { type DatedRun, defaultOptions, type SyncOptions, startRun } from "../../src/sync/session.js";
+import { UnsettledSlices } from "../../src/sync/unsettled-slices.js";
 import type { Json, JsonObject } from "../../src/util/json-value.js";
 import { silentReporter } from "../../src/util/reporter.js";
 import { makeMirror } from "../support/mirror.js";
@@ -82,6 +83,6 @@ export async function makeDatedRun(
   const resource: Resource<DatedStrategy> = orders;
   const started = startRun(session, resource, silentReporter.begin({ name: "orders" }));
   const writer = new RecordWriter(mirror, resource, { runId: started.runId, reporter });
-  const run: DatedRun = { ...started, resource, writer, apiTotals, unsettledSlices: [] };
+  const run: DatedRun = { ...started, resource, writer, apiTotals, unsettledSlices: new UnsettledSlices() };
   return { run, requests, warnings };
 }

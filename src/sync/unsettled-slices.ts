@@ -1,0 +1,28 @@
+import { withoutRange } from "../store/coverage.js";
+import type { TimeRange } from "../util/time-ranges.js";
+
+/** A slice whose list never settled, or the part of it that has not been re-read since. */
+interface UnsettledSlice extends TimeRange {
+  /** The description of the entire slice. */
+  text: string;
+}
+
+/** The slices whose lists never settled during a run (A9). A later read of the same dates replaces them. */
+export class UnsettledSlices {
+  #slices: UnsettledSlice[] = [];
+
+  /** Removes the dates of a read that settled. */
+  settle(range: TimeRange): void {
+    this.#slices = withoutRange(this.#slices, range);
+  }
+
+  /** Adds a slice whose list never settled. */
+  add(slice: UnsettledSlice): void {
+    this.settle(slice);
+    this.#slices.push(slice);
+  }
+
+  describe(): string[] {
+    return [...new Set(this.#slices.map(({ text }) => text))];
+  }
+}
