@@ -37,18 +37,20 @@ interface Reconciliation {
  * @param drift the drift found before any record was read, because reading a day replaces its stored totals
  */
 export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promise<Reconciliation> {
-  const { resource, state } = run;
-  const ignoredBefore = state.loadIgnoredFilters();
+  const { mirror, resource, state } = run;
   const ignoresAmounts = drift !== null && (await confirmDrift(run, drift));
   if (drift && ignoresAmounts) warnOfDrift(run, drift);
-  const compared = await readDifferences(run, ignoresAmounts);
+  const ignoredBefore = state.loadIgnoredFilters();
+  const compared = await readDifferences(run, ignoresAmounts, ignoredBefore);
   // A filter that turned out to be wrong in this run makes the run incomplete. Later runs ignore the filter (A7).
-  const newlyIgnored = [...state.loadIgnoredFilters()].filter((name) => !ignoredBefore.has(name));
+  const newlyIgnored = [...compared.ignoredFilters].filter((name) => !ignoredBefore.has(name));
   const reasons = [...run.unsettledSlices.describe(), ...newlyIgnored.map(describeIgnoredFilter)];
   const agrees = compared.differing.length === 0 && reasons.length === 0;
   const { counts, unreachable } = agrees
     ? await findUnreachable(run, compared)
     : { counts: compared, unreachable: 0 };
+  // The filters are saved last. Otherwise, if the run failed after it had saved a wrong filter, no run would report it.
+  mirror.transaction(() => state.saveIgnoredFilters(counts.ignoredFilters));
   const texts = [
     ...reasons,
     ...counts.differing.map((count) => describeCountDifference(resource.name, count)),
@@ -63,7 +65,11 @@ export async function reconcile(run: DatedRun, drift: AmountDrift | null): Promi
 }
 
 /** Re-reads days whose totals have changed, and then date ranges whose counts differ. */
-async function readDifferences(run: DatedRun, ignoresAmounts: boolean): Promise<ComparedCounts> {
+async function readDifferences(
+  run: DatedRun,
+  ignoresAmounts: boolean,
+  ignoredFilters: ReadonlySet<string>,
+): Promise<ComparedCounts> {
   const { api, apiTotals, options, state } = run;
   const budget = new Budget(api, options.rereadRequests);
   const readChangedDays = async () => {
@@ -71,12 +77,12 @@ async function readDifferences(run: DatedRun, ignoresAmounts: boolean): Promise<
     await readRanges(run, groupDays(state, days), budget);
   };
   await readChangedDays();
-  let counts = await compareCountsAndFilters(run);
+  let counts = await compareAllCounts(run, ignoredFilters);
   for (let round = 1; round <= maxRounds && counts.differing.length > 0 && budget.remaining > 0; round += 1) {
-    for (const count of counts.differing) await readDifferingCount(run, count, budget);
+    const wrongFilters = await readDifferingCounts(run, counts.differing, budget);
     // If only part of a day was read, its stored totals are invalid until the whole day has been read.
     await readChangedDays();
-    counts = await compareCountsAndFilters(run);
+    counts = await compareAllCounts(run, new Set([...counts.ignoredFilters, ...wrongFilters]));
   }
   return counts;
 }
@@ -127,7 +133,7 @@ async function findUnreachable(
   if (unreachable === 0) return none;
   // Records that were added after the counts were compared also cause this difference. In that case, comparing the
   // counts again shows a mismatch.
-  const newCounts = await compareCountsAndFilters(run);
+  const newCounts = await compareAllCounts(run, counts.ignoredFilters);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
     `${run.resource.name}: ${describeUnreachable(unreachable)}; a sync cannot read ${unreachable === 1 ? "this record" : "these records"}, so the run is not verified`,
@@ -138,47 +144,58 @@ async function findUnreachable(
 interface ComparedCounts {
   differing: CountComparison[];
   sums: CountSums;
+  /** The names of the status filters whose counts are wrong (A7). */
+  ignoredFilters: ReadonlySet<string>;
 }
 
-/**
- * Compares the counts for all covered ranges, without the ignored status filters. Stops ignoring filters whose counts
- * now agree.
- */
-async function compareCountsAndFilters(run: DatedRun): Promise<ComparedCounts> {
+/** Compares the counts for all covered ranges. Ignores the given status filters, except those whose counts now agree. */
+async function compareAllCounts(run: DatedRun, ignoredFilters: ReadonlySet<string>): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
-  stopIgnoringCorrectFilters(run, counts);
-  const differing = findDifferingCounts(counts, run.state.loadIgnoredFilters());
-  return { differing, sums: sumCounts(counts, differing.length) };
-}
-
-function stopIgnoringCorrectFilters({ mirror, state }: DatedRun, counts: readonly CountComparison[]): void {
-  const wrong = new Set(findDifferingCounts(counts).map(({ filter }) => filter.name));
-  const ignored = [...state.loadIgnoredFilters()];
-  const stillWrong = ignored.filter((name) => wrong.has(name));
-  if (stillWrong.length < ignored.length) mirror.transaction(() => state.saveIgnoredFilters(stillWrong));
+  const differing = findDifferingCounts(counts, ignoredFilters);
+  const differingFilters = findDifferingCounts(counts).map(({ filter }) => filter.name);
+  return {
+    differing,
+    sums: sumCounts(counts, differing.length),
+    ignoredFilters: new Set(differingFilters.filter((name) => ignoredFilters.has(name))),
+  };
 }
 
 /**
- * Re-reads the parts of a range whose counts differ, newest first, within the budget. If the API's status filter turns
- * out to be wrong (A7), it is ignored until its counts agree with the mirror.
+ * Re-reads the parts of the ranges whose counts differ, newest first, within the budget.
+ * @returns the names of the status filters that turned out to be wrong (A7)
  */
-async function readDifferingCount(run: DatedRun, comparison: CountComparison, budget: Budget): Promise<void> {
-  const { mirror, state } = run;
-  const { filter } = comparison;
-  // If an earlier part has shown that the filter is wrong, the other parts need not be read.
-  if (budget.remaining <= 0 || state.loadIgnoredFilters().has(filter.name)) return;
-  const parts = isCheapToRead(state, comparison) ? null : await compareHalves(run, comparison);
-  if (parts) {
-    for (const part of parts) await readDifferingCount(run, part, budget);
-    return;
+async function readDifferingCounts(
+  run: DatedRun,
+  counts: readonly CountComparison[],
+  budget: Budget,
+): Promise<Set<string>> {
+  const wrongFilters = new Set<string>();
+  for (const count of counts) {
+    const { name } = count.filter;
+    // If one part has shown that a filter is wrong, the other parts need not be read.
+    if (budget.remaining <= 0 || wrongFilters.has(name)) continue;
+    const parts = isCheapToRead(run.state, count) ? null : await compareHalves(run, count);
+    const isWrong = parts
+      ? (await readDifferingCounts(run, parts, budget)).has(name)
+      : await readDifferingRange(run, count, budget);
+    if (isWrong) wrongFilters.add(name);
   }
+  return wrongFilters;
+}
+
+/** Re-reads a range whose count differs. Returns true if this shows that the API's status filter is wrong. */
+async function readDifferingRange(
+  run: DatedRun,
+  comparison: CountComparison,
+  budget: Budget,
+): Promise<boolean> {
+  const { apiCount, filter, from } = comparison;
   const oldestRead = await readRange(run, comparison, budget);
-  const isReadCompletely = oldestRead <= comparison.from;
-  if (filter === noFilter || !isReadCompletely) return;
+  const isReadCompletely = oldestRead <= from;
+  if (filter === noFilter || !isReadCompletely) return false;
   const after = await compareCount(run, comparison, filter);
   // If the API's count has changed as well, records have changed in the meantime, and the filter may be correct.
-  if (after.apiCount !== comparison.apiCount || after.apiCount === after.mirrorCount) return;
-  mirror.transaction(() => state.saveIgnoredFilters([...state.loadIgnoredFilters(), filter.name]));
+  return after.apiCount === apiCount && after.apiCount !== after.mirrorCount;
 }
 
 /** True if the range can be read with at most two requests, so splitting it would save nothing. */

@@ -137,6 +137,33 @@ test("reconcile stops comparing the count of a status filter if it still differs
   expect(requests.filter((query) => !isCount(query))).toHaveLength(1);
 });
 
+test("if a run fails after it has found a wrong status filter, the next run reports the filter", async () => {
+  let comparisons = 0;
+  const countTwo = countRefunded(() => 2);
+  const { requests, run } = await makeReadRun(makeOrders(5), makeOrders(5), {
+    respond: (matching, query) => {
+      if (isCount(query) && !query.status && ++comparisons === 2) throw new Error("the API is down");
+      return countTwo(matching, query);
+    },
+  });
+  await expect(reconcile(run, null)).rejects.toThrow("the API is down");
+  expect(requests.filter(({ status }) => status === "refunded")).toHaveLength(2);
+  expect(texts(await reconcile(run, null))).toEqual([
+    expect.stringContaining("the API's status filter `refunded` does not match"),
+  ]);
+});
+
+test("if one part of a date range shows that a status filter is wrong, reconcile does not re-read the other parts", async () => {
+  const listed = makeOrders(600);
+  const countAll: Respond = (matching, { start_date, status }) =>
+    status === "refunded"
+      ? listed.filter(({ at }) => !start_date || at >= Date.parse(`${start_date}`))
+      : matching;
+  const { requests, run } = await makeReadRun(listed, listed, { respond: countAll });
+  expect(texts(await reconcile(run, null))).toHaveLength(1);
+  expect(requests.filter((query) => !isCount(query))).toHaveLength(2);
+});
+
 test("reconcile continues to compare the count of a status filter if that count changes while the range is re-read", async () => {
   let count = 0;
   const respond = countRefunded(() => {
