@@ -2,6 +2,7 @@ import type { Resource } from "../resources/resource.js";
 import { asObject, type Json } from "../util/json-value.js";
 import { type CoveredRange, findLastReadAt } from "./coverage.js";
 import type { Mirror } from "./database.js";
+import { MissingRecords } from "./missing-records.js";
 import { diffRecords, type FieldChange } from "./record-diff.js";
 import { parseStoredRecord, type RecordRow, recordMonth } from "./records.js";
 
@@ -11,12 +12,16 @@ import { parseStoredRecord, type RecordRow, recordMonth } from "./records.js";
  * It starts when the old value was last seen and ends when the new value was first seen (`at`, ISO 8601).
  */
 export class ChangeLog {
+  readonly #missing: MissingRecords;
+
   constructor(
     private readonly mirror: Mirror,
     private readonly resource: Resource,
     private readonly runId: number,
     private readonly coverageBeforeRun: readonly CoveredRange[],
-  ) {}
+  ) {
+    this.#missing = new MissingRecords(mirror, resource.name);
+  }
 
   /**
    * Logs a new record as added if its date was already covered. Otherwise, logs nothing, because it may be an old
@@ -116,8 +121,7 @@ export class ChangeLog {
         WHERE resource = ? AND key = ? AND kind = 'removed' AND seen_changed_at = ?`;
       return mirror.selectValue<string>(select, resource.name, key, removed_at) ?? since_at;
     }
-    const select = "SELECT last_seen_at FROM missing WHERE resource = ? AND record_id = ?";
-    const seenBeforeMissing = mirror.selectValue<string>(select, resource.name, record_id);
+    const seenBeforeMissing = this.#missing.findLastSeenAt(record_id);
     const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_ms) ?? since_at;
     // A read that took place before `since_at` cannot have returned this version.
     return seenAt > since_at ? seenAt : since_at;
