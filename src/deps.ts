@@ -61,7 +61,7 @@ export interface Deps {
   fetch: Fetch;
   /** The API keys in use, which are redacted in messages and stored errors. Each key is added when it is read. */
   apiKeys: Set<string>;
-  /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit it to disable timeouts. */
+  /** Like `setTimeout`, but returns a function that cancels the timer. Tests omit `setTimer` to disable timeouts. */
   setTimer?(ms: number, call: () => void): () => void;
   /** Opens a local HTML file in the browser. */
   openInBrowser(path: string): void;

@@ -11,7 +11,7 @@ import { readVersion } from "./version.js";
 interface Entry {
   summary: string;
   load(): Promise<CommandModule>;
-  /** True if the command accepts `--rate-limit` and `--max-wait`. Not all of these commands send requests. */
+  /** True if the command accepts `--rate-limit` and `--max-wait`, even if it sends no requests. */
   acceptsRequestFlags?: boolean;
   rejectsJson?: boolean;
   /**

@@ -9,8 +9,8 @@ import { reportError } from "./error-output.js";
  * Runs a command for the selected profile or, with `--all-profiles`, for every profile on this machine. If one profile
  * fails, continues with the next one, unless the error is Stopped or a UsageError.
  * @returns the most severe exit code
- * @throws errors from `run` or, with `--all-profiles`, only Stopped, UsageError, and ConfigurationError if there are no
- * profiles
+ * @throws ConfigurationError if `--all-profiles` is given but there are no profiles; Stopped and UsageError from `run`;
+ * without `--all-profiles`, also all other errors from `run`
  */
 export async function runForProfiles<Flags extends GlobalFlags & { allProfiles?: boolean }>(
   flags: Flags,

@@ -4,9 +4,8 @@ import type { CommandLine } from "../deps.js";
 import { addGlobalOptions } from "./flags.js";
 
 /**
- * Reads the command and a few global flags without validating them. Before commander parses the command line, the
- * program needs them to load the command and to redact the keys in use. If commander rejects the command line, the
- * program needs them to print the error.
+ * Reads the command and a few global flags without validating them. The program uses the result to load the command and
+ * to redact the keys in use before commander parses the command line, and to print the error if commander rejects it.
  *
  * This function does not know the commands' own options, so it can mistake an option's value for a flag, as in `--where
  * --json`. This affects only how an error is printed, because commands use the flags that commander parsed.

@@ -27,7 +27,8 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(explained.message);
-  // A usage error can occur before the base URL and the key file are checked. They may contain a password or a key.
+  // Omit `--base-url` and `--key-file` from the hint of a usage error. Their values may not have been checked yet, so
+  // they could contain a password or a key.
   const { baseUrl, keyFile } = explained instanceof UsageError ? {} : commandLine;
   const brandFlags = { profile: commandLine.profile ?? profile, db, baseUrl, keyFile };
   const hint = explained.hint && hideKeys(addBrandFlags(clean(explained.hint), brandFlags, env), apiKeys);

@@ -244,7 +244,8 @@ async function recordFailure(
     isRefused: isRefusal(error),
   };
   try {
-    // A mirror that has not been migrated yet can be written to, because `mirror_info` is the same in all versions.
+    // The mirror need not be migrated first, because the failure is stored in `mirror_info`, which is the same in all
+    // versions.
     if (mirror) saveFailedCommand(mirror, failure);
     else await withMirror(connect(settings.dbPath), (opened) => saveFailedCommand(opened, failure));
   } catch {}

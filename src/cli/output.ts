@@ -83,8 +83,8 @@ export function chooseOutput<F extends Format>(
 }
 
 /**
- * Returns the format that a flag such as `--csv` or the file's extension selects. If neither selects a format, returns
- * CSV if the output is a folder or a CSV option such as `--excel` was passed.
+ * Returns the format that a flag such as `--csv` or the file's extension selects. By default, folders and CSV options
+ * such as `--excel` select CSV.
  */
 function chooseFormat<F extends Format>(
   flags: OutputFlags,

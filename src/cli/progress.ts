@@ -115,7 +115,7 @@ class StatusLine {
       fps: 10,
       clearOnComplete: true,
       forceRedraw: true,
-      // Leave the cursor visible, because it would stay hidden if a signal killed the process.
+      // Leave the cursor visible, because a killed process could not show it again.
       hideCursor: false,
       gracefulExit: false,
       // Leave line wrapping enabled, because a killed process could not restore it. The line is never wider than the
@@ -138,7 +138,7 @@ export type ReporterOptions = Partial<Record<"json" | "quiet" | "verbose" | "col
 const minReportedWaitMs = 2_000;
 /** If a request has had no response for this long, the terminal shows that the program is waiting for the host. */
 const slowRequestMs = 3_000;
-/** During a task, the progress listener is called at most once per interval. */
+/** The minimum time between two calls of the progress listener during a task, in milliseconds. */
 const progressIntervalMs = 2_000;
 
 interface CurrentTask {
@@ -322,7 +322,7 @@ export class TerminalReporter implements Reporter {
 
 type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "apiKeys" | "setTimer">;
 
-/** True if the progress line can be drawn. JSON lines printed to the same terminal would break it up. */
+/** True if the progress line can be drawn. JSON on a terminal disables the line, because JSON would break it up. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {
   const isWanted = options.progress !== false && !options.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(options.json && stdout.isTTY);

@@ -97,7 +97,7 @@ export function useDataAsOf(
 
 /**
  * Warns about tables and views that are empty because they have never been read. If a view lacks data from only some
- * resources, prints a note, because the key may not allow these resources, or the user may not need them.
+ * resources, prints a note instead, because the key may not allow these resources, or the user may not need them.
  */
 export function warnAboutUnreadTables({ mirror, reporter }: ReadSession, names: Iterable<string>): void {
   for (const name of names) {

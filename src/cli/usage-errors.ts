@@ -30,8 +30,8 @@ export function toUsageError(
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return createError(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];
       const names = options.flatMap(({ long }) => long ?? []);
-      // An option that precedes its command is unknown, even if the command has it. In this case, make no suggestion,
-      // because the closest name would be the option itself.
+      // Commander also rejects a valid option that precedes its command. For such an option, suggest nothing, because
+      // the closest name would be the option itself.
       if (names.includes(option)) return createError(`Unknown option: \`${option}\`.`);
       const [flag = option] = option.split("=");
       return createError(

@@ -141,7 +141,7 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // If a key file is executable, the file system probably does not support permissions.
+  // File systems that do not support permissions usually report every file as executable.
   const lacksPermissionSupport = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions, so ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {

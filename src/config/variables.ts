@@ -56,9 +56,8 @@ export interface MisspelledVariable {
 }
 
 /**
- * Finds misspelled variables such as `BRANDAPI_API_KEY`. Ignores a variable if the correct one is set. Also ignores it
- * if a flag overrides the correct one, because a script may pass its own variable to the flag, as in
- * `--key-file "$BRANDAPI_KEY_FILE"`.
+ * Finds misspelled variables such as `BRANDAPI_API_KEY`. Ignores a variable if the correctly spelled variable is set or
+ * is overridden by a flag. The flag's value may come from the ignored variable, as in `--key-file "$BRANDAPI_KEY_FILE"`.
  */
 export function findMisspelledVariables(flags: OverridingFlags, env: Env): MisspelledVariable[] {
   if (flags.profile !== undefined) return [];
