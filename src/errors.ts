@@ -22,7 +22,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Determines whether a failure ends the work on one resource, all further requests (an outage), or the entire command. */
+/** A failure can end the work on one resource, all further requests (an outage), or the entire command. */
 export type FailureScope = "resource" | "outage" | "command";
 
 export interface ErrorOptions {

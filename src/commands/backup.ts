@@ -227,7 +227,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
 interface CurrentMirror extends ReturnType<typeof loadRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** The brand and the time of the first read, which identify the mirror; null if the runs cannot be read. */
+  /** The result of `loadOrigin`, which identifies the mirror; also null if the mirror's runs cannot be read. */
   origin: string | null;
 }
 

@@ -241,8 +241,8 @@ export function checkFreeSpace({ freeBytes, mirrorBytes }: { freeBytes: number; 
 }
 
 /**
- * Reports the date of the last backup. Adds a hint if the backup or, if there is none, the mirror's oldest data is
- * more than two weeks old.
+ * Reports the date of the last backup. Adds a hint if that date is more than two weeks ago. Without a backup, uses
+ * the time of the mirror's first read instead.
  */
 function checkBackup(mirror: Mirror, now: number): Finding {
   const last = findLastBackup(mirror);
@@ -270,7 +270,7 @@ function checkReplacedMirrors(path: string): Finding {
 
 /**
  * Checks that the mirror contains no data about forgotten hosts and no omitted fields.
- * @throws Incomplete if it contains some
+ * @throws Incomplete if the mirror contains either
  */
 function checkForgotten(mirror: Mirror): Finding {
   const { forgotten } = loadRedactionRules(mirror);

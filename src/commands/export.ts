@@ -36,7 +36,7 @@ import { acceptsDates } from "../resources/resource.js";
 import type { Mirror } from "../store/database.js";
 import { didYouMean, findOwnColumn } from "../util/suggestions.js";
 
-/** Like `csv`, the global flag `json` also selects the output format. Errors are then printed as JSON as well. */
+/** The global flag `json` selects the output format, as `csv` does, and also prints errors as JSON. */
 interface ExportFlags extends OutputFlags, GlobalFlags {
   columns?: string[];
   where?: string;

@@ -101,8 +101,8 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
 
 /**
  * Throws a ConfigurationError if the profile's mirror belongs to a different brand than the key. If there is no mirror,
- * compares the brand stored in the profile. The hint does not suggest replacing the stored key, because the console
- * displays a key only once.
+ * compares the brand stored in the profile. The hint does not suggest replacing the stored key, because the user might
+ * not have another copy of it, and the console displays a key only once.
  */
 async function refuseOtherBrand(
   brand: Identity["brand"],
@@ -193,9 +193,9 @@ async function askUntilValid(
 const neededTextFields = ["id", "currency", "status", "brand_payment_state", "athlete_payment_state"];
 
 /**
- * Parses a list such as `host.last_name,roster:host.socials`. An entry is a field's path or the last part of it, and
- * applies to all resources unless it starts with a resource's name. Only text can be omitted, because a sync needs IDs,
- * dates and numbers.
+ * Parses a list such as `host.last_name,roster:host.socials`. An entry consists of a field's path or the end of that
+ * path. It applies to all resources unless it starts with a resource's name. Only text can be omitted, because a sync
+ * needs IDs, dates and numbers.
  * @throws UsageError if a field is unknown or cannot be omitted
  */
 function parseOmit(list: string): string[] {
@@ -210,8 +210,8 @@ function parseOmit(list: string): string[] {
 }
 
 /**
- * True if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. False for an ID, because a
- * sync needs it.
+ * True if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. False if the field is an
+ * ID, because a sync needs IDs.
  */
 function namesUndocumentedField(rule: string): boolean {
   const [name, field = "", ...rest] = rule.split(":");

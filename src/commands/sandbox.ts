@@ -62,8 +62,8 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // The speed also applies to all other events. If it were based on fewer than 5,000 orders, thousands of these events
-  // would occur per second.
+  // The fewer orders the brand has, the higher the speed must be for one new order per second. The speed applies to all
+  // events, so a speed based on fewer than 5,000 orders would cause thousands of other events per second.
   const speed = 3_600 / naturalPace(Math.max(orders, 5_000)).ordersPerHour;
   const pace = { ordersPerHour: 3_600, speed };
   const { baseUrl, close } = await serveSandbox(api, port, async () => {

@@ -131,7 +131,7 @@ function listRejections({
   return [...rejectedKey, ...denials];
 }
 
-/** Returns the mirror's health without a rejected key and without resources to which access was denied. */
+/** Returns the mirror's health without the problems that `listRejections` returns. */
 function withoutRejections(health: Health): Health {
   const { failed_run, resources } = health;
   return {

@@ -57,7 +57,8 @@ export interface MisspelledVariable {
 
 /**
  * Finds misspelled variables such as `BRANDAPI_API_KEY`. Ignores a variable if the correctly spelled variable is set or
- * is overridden by a flag. The flag's value may come from the ignored variable, as in `--key-file "$BRANDAPI_KEY_FILE"`.
+ * is overridden by a flag. The flag's value may come from the ignored variable, as in
+ * `--key-file "$BRANDAPI_KEY_FILE"`.
  */
 export function findMisspelledVariables(flags: OverridingFlags, env: Env): MisspelledVariable[] {
   if (flags.profile !== undefined) return [];

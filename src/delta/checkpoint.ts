@@ -16,7 +16,7 @@ import {
 } from "./log-files.js";
 
 /**
- * The footer key for the states of all brands' mirrors. The log contains them in `commitInfo` actions, which a
+ * The footer key for the states of all brands' mirrors. The log stores these states in `commitInfo` actions, which a
  * checkpoint cannot contain.
  */
 const brandsKey = "brandapi.brands";

@@ -38,7 +38,7 @@ export interface DeltaComparison {
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<DeltaComparison> {
   checkBrand(source, log);
   const oldFields = parseFields(log);
-  // Other brands' files keep their column types, and their values may not fit into a narrower type.
+  // In a multi-brand table, a column's type is never narrowed, because values in other brands' files may not fit.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );

@@ -57,7 +57,7 @@ interface SilentChange {
 
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** The kinds of change. `change` returns the changed record's ID, or undefined if it has changed the order itself. */
+  /** The kinds of change. `change` returns the changed record's ID, or undefined if the order itself has changed. */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",

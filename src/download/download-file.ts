@@ -61,7 +61,7 @@ export async function downloadFile(
   const partial = await PartialFile.open(path);
   const hasAllBytes = partial.bytesWritten === partial.version?.length;
   let isDownloaded = hasAllBytes && partial.bytesWritten === file.size;
-  // An earlier run downloaded all bytes, but their number does not match the size in the library.
+  // Start over if an earlier run downloaded all bytes, but their number does not match the size in the library.
   if (hasAllBytes && !isDownloaded) await partial.restart();
   try {
     for (let attempt = 1; !isDownloaded; attempt += 1) {

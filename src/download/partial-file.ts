@@ -4,7 +4,10 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/
 import { isObject, parseJson } from "../util/json-value.js";
 
 export const partSuffix = ".part";
-/** The suffix of the file that contains the version. It must not be longer than `partSuffix`. */
+/**
+ * The suffix of the file that contains the version. It must not be longer than `partSuffix`, for which `file-name.ts`
+ * reserves space.
+ */
 const versionSuffix = ".etag";
 
 /** Identifies a version of a file on the file host. Bytes from different versions must never be combined. */

@@ -6,7 +6,7 @@ interface FormatTraits {
   /** The format's name, which is also the name of its flag. */
   name: FormatName;
   about: string;
-  /** The file extensions that select the format. In an export to a folder, files get the first one. */
+  /** The file extensions that select the format. In an export to a folder, files get the first extension. */
   extensions: readonly string[];
   /** Additional extensions that are accepted if the format's flag is given. */
   flagOnlyExtensions?: readonly string[];

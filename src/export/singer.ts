@@ -190,7 +190,7 @@ function* recordLines(
         const value = values[index] ?? null;
         const converted = value === null ? null : singerValue(value, type);
         if (converted === undefined) mismatches += 1;
-        // Singer targets need a primary key. If the profile omits the ID, the mirror's own key is sent.
+        // Singer targets need a primary key. If the profile omits the ID, the `record_key` is sent.
         record[name] = converted ?? (keys.includes(name) ? key : null);
       }
       for (const name of addedKeys) record[name] = name === "position" ? position : key;

@@ -153,7 +153,7 @@ function explainWriteError(path: string, cause: unknown): BrandapiError {
   if (errorCode(cause) === "ENOTDIR") return failed(errorReason(cause), "choose a different folder");
   if (errorCode(cause) !== "ENOENT")
     return failed(errorReason(cause), `${writeHint(cause)}; any existing file is unchanged`);
-  // For example, `/proc` exists, but creating a file in it fails with ENOENT.
+  // Creating a file can also fail with ENOENT in an existing folder that does not allow new files, such as `/proc`.
   return existsSync(folder)
     ? failed(`the folder ${folder} does not allow new files`, "choose a different folder")
     : failed(
