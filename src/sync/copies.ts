@@ -30,7 +30,7 @@ export async function resolveCopies(
   }
 }
 
-/** The date of the mirrored record and the date of its copy, in milliseconds since the Unix epoch. */
+/** The dates of a mirrored record (`newer`) and its copy (`older`), in milliseconds since the Unix epoch. */
 interface CopyDates {
   newer: number;
   older: number;
@@ -88,8 +88,9 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 }
 
 /**
- * Marks the mirrored record as missing. Until both dates have been read, it is unknown for which of them the API counts
- * the record, and missing records are not counted. If the newer date is not covered, its count is not compared anyway.
+ * Marks the mirrored record as missing, so that the mirror does not count it: until both dates have been read, it is
+ * unknown for which of them the API counts the record. Does nothing if the newer date is not covered, because the
+ * counts for that date are not compared.
  */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
   const coverage = state.loadCoverage();

@@ -74,9 +74,9 @@ function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
 }
 
 /**
- * Returns the months to read: the current month and every month with clicks. Skips an unchanged month if the time
- * between its end and its last read was longer than the window, unless `--full`, `--since` or an option that changes
- * the requested data is given.
+ * Returns the months to read: the current month, every month with clicks and every changed month. By default, skips
+ * unchanged months whose last read was later than one window after their end. With `--full`, `--since` or an option
+ * that changes the requested data, skips no month in the requested range.
  */
 function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): MonthRequest[] {
   const { readableUntil, options, requested, state } = session;
@@ -92,7 +92,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
     return isAllRequested || changed.has(name) || !lastRead || lastRead.requestedAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
-  // A month whose clicks have all been removed has changed, even if the API omits it.
+  // If all clicks in a month have been removed, the API may omit the month, so the changed months are added.
   const months = new Set([...active, ...changed, utcDay(readableUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));

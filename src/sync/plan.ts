@@ -127,8 +127,8 @@ function findDueRanges(
 
 /**
  * Returns the dates that the options request: all dates for `--full`, and a single range for `--since`. The default is
- * the unread ranges and the dates since the end of the last finished sync. Each of these ranges starts one window earlier,
- * because the orders from just before it were last read when they were new, before most refunds.
+ * the unread ranges and the dates since the end of the last finished sync. Each of these ranges is extended by the
+ * window before it, because the orders from that window were last read when they were new, before most refunds.
  */
 function findRequestedRanges(
   { coverage, faultySlices, finishedUntil }: PlanState,

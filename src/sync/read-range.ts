@@ -52,8 +52,8 @@ export async function readRange(
 ): Promise<number> {
   let oldestRead = range.to + 1;
   const pages = requestPages(run, range, budget);
-  // If a range must be read by page number, read it before requesting the next page. If both reads return the same
-  // record, the newer version is then stored last.
+  // If a range must be read by page number, read it before requesting the next page. If the next page repeats a
+  // record from that range, the newer version is then stored last.
   const endsBatch = ({ kind }: NewestPage) => kind === "byPage";
   for await (const batch of batchArrivals(pages, { clock: run.clock, endsBatch })) {
     await storePages(run, batch);
@@ -85,9 +85,9 @@ export async function readRanges(
  * | 2    | 7, 7, 7, 5             | from 6 to 7     | 5        |
  * | 3    | 5, 5, 2                | everything else | none     |
  *
- * Each response also contains the API's count of the records that are still to be read, which shows whether the previous
- * page was complete. The previous page may already have been stored by then. If it was not complete, its range and all
- * older dates are read by page number.
+ * Each response also contains the API's count of the records that are still to be read, which shows whether the
+ * previous page was complete. The previous page may already have been stored by then. If it was not complete, its range
+ * and all older dates are read by page number.
  */
 async function* requestPages(
   run: DatedRun,
@@ -182,8 +182,8 @@ async function storePages(run: DatedRun, pages: readonly NewestPage[]): Promise<
 function storePage(run: DatedRun, page: CompletePage): readonly SkippedCopy[] {
   const { inRange, boundary, range, requestedAt } = page;
   const items = [...inRange, ...boundary];
-  // The boundary records are from the day that contains the last millisecond before `range`. Their exact time does not
-  // matter, because the stored totals are deleted for whole days.
+  // The boundary records are from the day that contains the last millisecond before `range`. `returnedRange` need not
+  // include their exact dates, because the stored totals are deleted for whole days.
   const returnedRange = boundary.length > 0 ? { from: range.from - 1, to: range.to } : range;
   const responses = [{ items, requestedAt }];
   return storeDatedReading(run, { range, returnedRange, requestedAt, isComplete: true, responses });

@@ -131,8 +131,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records that were added after the counts were compared also cause this difference. In that case, comparing the
-  // counts again shows a mismatch.
+  // Records that were added after the counts were compared also cause this difference. Comparing the counts again
+  // detects these records.
   const newCounts = await compareAllCounts(run, counts.ignoredFilters);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(
@@ -148,7 +148,7 @@ interface ComparedCounts {
   ignoredFilters: ReadonlySet<string>;
 }
 
-/** Compares the counts for all covered ranges. Ignores the given status filters, except those whose counts now agree. */
+/** Compares the counts for all covered ranges. Ignores the given status filters unless their counts now agree. */
 async function compareAllCounts(run: DatedRun, ignoredFilters: ReadonlySet<string>): Promise<ComparedCounts> {
   const counts = await compareCovered(run);
   const differing = findDifferingCounts(counts, ignoredFilters);

@@ -150,7 +150,10 @@ export interface SyncResult {
   incompleteReasons: IncompleteReason[];
   /** False if the run read only part of the resource or found faulty records. Ignored if the run is incomplete. */
   isVerified: boolean;
-  /** If the run is incomplete, `differing` is required, because it marks the sync as finished (`finishedSyncSql`). */
+  /**
+   * Must include `differing` if the run is incomplete. An incomplete sync without that number does not count as
+   * finished (`finishedSyncSql`).
+   */
   columns: Partial<CountSums & Pick<RunRow, "covered_from">>;
   /** The number of records in the list, if the resource has details. */
   listedRecords?: number;

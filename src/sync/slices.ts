@@ -49,7 +49,7 @@ export function describeRepeatedId(id: string): string {
 
 /**
  * Stores all records in a slice in one transaction. If any record is faulty, nothing in the slice is removed. If the
- * list never settled (A9), the run is incomplete.
+ * slice's list never settled (A9), the run is incomplete.
  * @returns the copies of mirrored records, which the caller must resolve
  */
 export function storeSlice(run: DatedRun, reading: SliceReading): readonly SkippedCopy[] {

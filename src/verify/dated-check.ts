@@ -262,7 +262,7 @@ function verifyMonths(
   const from = Number.isFinite(first.from) ? first.from : oldest;
   const months = listMonths({ from, to: newestRead });
 
-  /** If a count spans several months, describes it in the first month. The later months refer to the first one. */
+  /** If a count spans several months, describes it in the first month. The later months refer to that description. */
   function describeCountIn(month: TimeRange, count: CountComparison): string {
     const firstMonth = months.find((other) => overlaps(other, count));
     const isFirst = firstMonth === undefined || firstMonth.from === month.from;
