@@ -131,7 +131,8 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // If the file was in use or is damaged, its record of recent requests is lost. Otherwise, it never existed.
+        // If the file had been opened or is damaged, its record of recent requests is lost. Otherwise, the file could
+        // not be opened, so no record was in use.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;

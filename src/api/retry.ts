@@ -21,7 +21,7 @@ export class OutageTimer {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage. An error response, such as a 403, counts as a response. */
+  /** Ends the outage. Call this even for an error response that is not retried, such as a 403. */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;

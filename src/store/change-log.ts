@@ -34,8 +34,8 @@ export class ChangeLog {
   }
 
   /**
-   * Logs a changed record. A removed record that reappears is logged as returned, with the time at which its date was
-   * last read or, if that is unknown, the time at which the record was last seen before its removal.
+   * Logs a changed record. A removed record that reappears is logged as returned, with an interval that starts when its
+   * date was last read. If that time is unknown, the interval starts when the record was last seen before its removal.
    * @param change.date as in `logAdded`
    */
   logChanged(row: RecordRow, change: { before: Json; after: Json; date: number | null }, at: string): void {

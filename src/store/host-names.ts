@@ -85,7 +85,7 @@ export class HostNames {
 /** Rebuilds `host_names` from all current and earlier versions of records. */
 export function rebuildHostNames(mirror: Mirror): void {
   mirror.execute("DELETE FROM host_names");
-  // The photo's URL is signed, so it differs in every response.
+  // Remove the photo's URL before grouping, because its signature differs in every response.
   const rows = mirror.selectRows<{ host: string; first: string; last: string }>(
     `SELECT json_remove(json -> '$.host', '$.profile_photo') AS host, min(since_at) AS first, max(since_at) AS last
      FROM (SELECT json, since_at FROM records UNION ALL SELECT json, since_at FROM record_versions)

@@ -43,9 +43,9 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 }
 
 /**
- * A statement about the problems that a `verify` run found:
- * - unrepairable: All of them, such as unreadable dates, must be fixed in the API.
- * - unread_only: All of them are records with unread dates.
+ * What all problems found by a `verify` run have in common:
+ * - unrepairable: The problems, such as unreadable dates, must be fixed in the API.
+ * - unread_only: The problems are records with unread dates.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

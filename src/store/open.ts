@@ -192,7 +192,7 @@ async function migrateMirror(
   { isCopy = false, isLocked = true, reporter = silentReporter }: MigrationOptions,
 ): Promise<void> {
   const { backup, warnings } = await withWriteTransaction(mirror, async () => {
-    // A newer version may have migrated the mirror while this transaction waited for the write lock.
+    // Check again, because a newer version may have migrated the mirror while this transaction waited for the lock.
     checkIsMirror(mirror);
     // A run locks the mirror before opening it. A run that starts after this check waits for this transaction and then
     // finds the migrated mirror.

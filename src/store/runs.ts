@@ -137,8 +137,8 @@ export function loadNewestRunId(mirror: Mirror): number {
 }
 
 /*
- * SQL conditions on rows in `sync_runs`. In the names below, a sync is a run of `sync`, and a run is one of `sync` or
- * `verify`.
+ * SQL conditions on rows in `sync_runs`. In the names below, `Sync` stands for runs of `sync` only, and `Run` for runs
+ * of `sync` or `verify`.
  *
  * | condition         | the run                                                                  | outcome          |
  * | ----------------- | ------------------------------------------------------------------------ | ---------------- |

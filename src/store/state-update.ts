@@ -124,8 +124,8 @@ function decideFaulty(
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
-  // When their own dates were read, the API did not return these records, so it does not count them for those dates. They
-  // are marked as missing, so that the mirror does not count them either.
+  // Reads of these new records' own dates did not return the records, so the API does not count them for those dates.
+  // They are marked as missing, so that the mirror does not count them either.
   const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastReadAt: null }));
   return {
     dates,

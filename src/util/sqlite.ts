@@ -24,7 +24,7 @@ export async function loadSqlite(): Promise<SqliteConstructor> {
 async function load(name: string): Promise<SqliteConstructor> {
   try {
     const { default: Constructor } = (await import(name)) as { default: SqliteConstructor };
-    // better-sqlite3 12 does not load its binary until a database is opened.
+    // Open a database now, because better-sqlite3 12 does not load its binary until then.
     new Constructor(":memory:").close();
     return Constructor;
   } catch (cause) {
