@@ -28,8 +28,8 @@ function collect(id, context, found) {
 }
 
 /**
- * Names a bundle after its module: `src/api/client.ts` becomes `api-client.js`. Like `src`, the folder with the bundles is
- * one level below the root, so relative paths work in both.
+ * Names a bundle after its module: `src/api/client.ts` becomes `api-client.js`. Like `src`, the folder with the bundles
+ * is one level below the root, so relative paths work in both.
  */
 function fileName({ name, facadeModuleId, moduleIds }) {
   const id = facadeModuleId ?? (name === "start" ? undefined : moduleIds.at(-1));

@@ -8,8 +8,8 @@ const commentAndName =
   /^ *-- (.+)\n *((?:CREATE (?:UNIQUE )?(?:TABLE|INDEX)|ALTER TABLE \w+ ADD COLUMN) \w+)/gm;
 
 /**
- * Runs all migrations and returns the resulting schema. SQLite stores only comments within a statement, so the line
- * before a statement is moved into it first, and back afterwards.
+ * Runs all migrations and returns the resulting schema. SQLite stores a comment only if it is inside a statement. A
+ * comment before a statement is therefore moved into the statement, and is moved back after the migrations.
  */
 export async function formatSystemSchema(): Promise<string> {
   const Sqlite = await loadSqlite();

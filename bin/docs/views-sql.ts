@@ -24,7 +24,10 @@ const clauses =
 const listItems = /(?<=,|^WITH) /g;
 const conditions = / (?=(?:AND|OR|THEN) )/g;
 
-/** Splits SQL that is too long for one line into clauses, list items or conditions, or else at its longest group. */
+/**
+ * Splits SQL that is too long for one line into clauses, list items or conditions. If it has only one of these, puts
+ * the contents of the longest parentheses or CASE expression on separate lines.
+ */
 function indentSql(sql: string, indent: string): string {
   if (indent.length + sql.length <= width) return indent + sql;
   const masked = maskGroups(sql);
@@ -33,7 +36,7 @@ function indentSql(sql: string, indent: string): string {
   const parts = splitAt(clauses);
   if (parts.length > 1) return parts.map((part) => indentSql(part, indent)).join("\n");
 
-  // Within parentheses, all items have the same indentation. After a keyword, the first one is in the keyword's line.
+  // Within parentheses, all items have the same indentation. After a keyword, the first item is on the keyword's line.
   const others = /^(?!CASE)[A-Z]+ /.test(sql) ? deeper : indent;
   for (const lines of [joinShort(splitAt(listItems), width - others.length), splitAt(conditions)])
     if (lines.length > 1)

@@ -87,8 +87,8 @@ export interface AsOfLimits {
 }
 
 /**
- * Creates temporary tables and views that contain the data as of an earlier time. On this connection, they shadow the
- * named tables and views, as well as the tables that these views select from. Must be called inside
+ * Creates temporary tables and views that contain the data as of an earlier time. On this connection, the temporary
+ * objects shadow the tables and views in `names`, and the tables from which these views select. Must be called inside
  * `withReadTransaction`.
  * @param asOfMs milliseconds since the Unix epoch
  * @throws UsageError if a table or view has no data as of that time
@@ -126,8 +126,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
 }
 
 /**
- * True if a host ranking had been read on the day of `asOf` by that time, and was replaced later on the same day. The
- * ranking history contains only the last ranking of each day.
+ * True if the host ranking was read both before and after `asOf` on the same day. The ranking history contains only the
+ * last ranking of each day, so the earlier one is lost.
  * @param asOf an ISO 8601 time
  */
 function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
@@ -170,9 +170,9 @@ function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], a
 
 /**
  * Creates a `past` table, and a `records` view on it with the versions that were current at the given time. A version
- * is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A null `version_id`
- * stands for the record's current version. If versions overlap because a clock was set back, the version that was
- * stored last is used.
+ * is current from its `since_at` until the next version's `since_at`. A removal counts as a version. A null
+ * `version_id` stands for the record's current version. If versions overlap because a clock was set back, the version
+ * that was stored last is used.
  */
 function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asOf: string): void {
   const namesSql = `(${resourceNames.map((name) => `'${name}'`).join(", ")})`;

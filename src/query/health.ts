@@ -46,8 +46,8 @@ export interface ResourceHealth {
   /** The start time of the last successful sync that read the entire resource. */
   last_success_at: string | null;
   /**
-   * The start time of the last successful sync, even if it read only part of the resource, such as a sync with an
-   * earlier `--until`.
+   * The start time of the last successful sync, even if it read only part of the resource, for example because of
+   * `--until`.
    */
   last_done_at: string | null;
   age_seconds: number | null;
@@ -59,7 +59,7 @@ export interface ResourceHealth {
   refused: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
-  /** The time of the earliest of the reads that cover the dates, or null if the resource is not read by date. */
+  /** The oldest time of a read in the coverage, or null if the resource is not read by date. */
   oldest_read_at: string | null;
   stale: boolean;
 }
@@ -172,8 +172,8 @@ function loadProblems(mirror: Mirror, resourceName: string): ResourceHealth["fou
   const tables = loadTableCheck(mirror, resourceName);
   if (run === null) return tables && { ...tables, repairable: true };
   const { started_at: at, error, run_id } = run;
-  // The error of a `verify` run includes the differences that its own table check found. However, the last table check
-  // may belong to a later `verify` run that could not reach the API.
+  // The error of a `verify` run includes the differences that the run's table check found. If a later `verify` run
+  // checked the tables but could not reach the API, the differences from the later check must be added.
   const isIncluded = tables === null || error?.includes(tables.error);
   return {
     at,

@@ -96,8 +96,8 @@ export const mainTableNames: readonly string[] = Array.from(declarations).flatMa
 });
 
 /**
- * Returns the columns that a table or view has in every mirror. A typed table can have more columns in some mirrors. For
- * a system table, returns an empty array, because only SQLite knows its columns.
+ * Returns the columns that a table or view has in every mirror. A typed table can have more columns in some mirrors.
+ * For a system table, returns an empty array, because only SQLite knows its columns.
  */
 export function declaredColumns(name: string): readonly Column[] {
   const declaration = declarations.get(name);

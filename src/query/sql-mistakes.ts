@@ -97,8 +97,7 @@ function explainOtherDialect(sql: string, error: string): Mistake | undefined {
   if (/[‘’“”]/.test(code)) return { hint: "replace the curly quotes (`‘’“”`) with straight ones: `'text'`" };
   const apostrophe = /syntax error$|^unrecognized token/.test(error) ? findApostrophe(sql) : undefined;
   if (apostrophe !== undefined) return { hint: `double each apostrophe inside text: \`${apostrophe}\`` };
-  // If only a name is unknown, the syntax is not the problem, unless SQLite mistook a keyword such as `sysdate` for
-  // a name.
+  // An unknown name is not a syntax problem, unless it is a keyword, such as `sysdate`, that SQLite took for a name.
   if (/^no such (?:table|column): (?!sysdate|interval|timestamp|date|day|month|year)/i.test(error))
     return undefined;
   const hint = otherDialects.find(([pattern]) => pattern.test(code))?.[1];

@@ -11,8 +11,8 @@ import { blankQuotedText, parenthesize } from "./sql-tokens.js";
 import type { SqlParameters } from "./statement-reads.js";
 
 /**
- * Matches the first keyword of a read-only statement in the result of `blankQuotedText`. Checking `statement.readonly` is
- * not enough, because SQLite considers ATTACH read-only.
+ * Matches the first keyword of a read-only statement in the result of `blankQuotedText`. Checking `statement.readonly`
+ * is not enough, because SQLite considers ATTACH read-only.
  */
 const readingStatement = /^(?:\s|'')*(?:select|with|values|explain)\b/i;
 

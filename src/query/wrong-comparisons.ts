@@ -69,7 +69,8 @@ function findMisformattedDate(tokens: readonly string[]): string | undefined {
     if (!isDate || isoDate.test(written)) continue;
     const column = comparedDateColumn(tokens, index);
     if (column === undefined) continue;
-    // If the year comes last, the day and the month are ambiguous, so the warning contains only an example.
+    // If the year comes last, the day and the month are ambiguous, so the warning shows an example instead of the
+    // corrected date.
     const parts = [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []);
     const iso = year === undefined ? "'2026-10-01'" : `'${parts.join("-")}'`;
     return `\`${column}\` is compared with \`${written}\` as text, which gives a wrong result; write dates as \`${iso}\``;
@@ -82,8 +83,8 @@ const allColumns = tableNames.flatMap(declaredColumns);
 const booleanColumns = new Set(allColumns.flatMap(({ name, type }) => (type === "boolean" ? [name] : [])));
 
 /**
- * Finds a boolean column that is compared with `'true'` or `'false'`, which is how exports write booleans. In SQL, they
- * are 1 and 0.
+ * Finds a boolean column that is compared with `'true'` or `'false'`, which is how exports write booleans. In SQL,
+ * booleans are 1 and 0.
  */
 function findBooleanText(tokens: readonly string[]): string | undefined {
   for (const [index, written] of tokens.entries()) {
@@ -155,7 +156,7 @@ function leftOperand(tokens: readonly string[]): readonly string[] {
   return tokens.slice(Math.max(0, start), end);
 }
 
-/** Returns the operand to the right of a comparison operator. The tokens start with it, as in `< column` or `= f(column)`. */
+/** Returns the operand after a comparison operator. The tokens start with the operator: `< column` or `= f(column)`. */
 function rightOperand(tokens: readonly string[]): readonly string[] {
   if (!comparison.test(tokens[0] ?? "")) return [];
   return tokens.slice(1, tokens[2] === "(" ? tokens.indexOf(")") : 2);

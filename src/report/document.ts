@@ -50,7 +50,7 @@ export interface ReportTable {
   title: string;
   /** The view or table that the rows come from. The report may contain only some of its rows. */
   source: string;
-  /** The columns of the table. Those with `is_spare` are hidden on narrow screens. */
+  /** The columns of the table. Columns with `is_spare` are hidden on narrow screens. */
   columns: { key: string; title: string; kind: ColumnKind; is_spare: boolean }[];
   rows: Record<string, FormattedValue>[];
 }

@@ -27,8 +27,8 @@ export interface Period extends DayRange {
   /** The part of a file name that identifies the period, such as `2026-10` or `2026-10-03-to-2026-10-09`. */
   slug: string;
   /**
-   * The first and the last day included in the amounts. These are complete days, unless none of the period's days has
-   * been fully read. If part of the period has never been read, the range ends at the first gap.
+   * The first and the last day included in the amounts: the ends of the first uninterrupted range of fully read days in
+   * the period. If there is no such range, the amounts include the orders that have been read so far.
    */
   from: string;
   through: string;

@@ -43,7 +43,10 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   };
 }
 
-/** If a `compared` run found differences, they are reported as `found`. */
+/**
+ * The outcomes that do not count as errors. The differences that a run with the outcome `compared` found are in
+ * `health.found`.
+ */
 const harmlessOutcomes: readonly RunOutcome[] = ["done", "running", "skipped", "compared"];
 
 function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"]): string | null {

@@ -25,8 +25,7 @@ import {
  * Creates the report from the mirror. The mirror, not the clock, determines which days are complete.
  * @param requested the start and end of the period; like `now`, in milliseconds since the Unix epoch
  * @param runningCommand the run that has locked the mirror
- * @throws ConfigurationError if the mirror has no orders, or if the requested period ends before the first order or
- * before the range that has been read, or starts after that range
+ * @throws ConfigurationError if the mirror has no orders, or if the requested period is outside the mirrored dates
  */
 export function createReport(
   mirror: Mirror,

@@ -36,7 +36,7 @@ const parameters: readonly Field[] = [
 const period = { column: "period_start", mainColumn: "period_start" };
 const bucket = { column: "group_by", mainColumn: "group_by" };
 const parentKey = [period, bucket, { column: "host_id", mainColumn: "host_id" }];
-/** The items in `top_hosts` contain a `host_id`, so the column for the parent's host has a different name. */
+/** The items in `top_hosts` contain a `host_id`, so the column for the requested host has a different name. */
 const parentKeyOfHosts = [period, bucket, { column: "asked_host_id", mainColumn: "host_id" }];
 
 /** All orders and sales per day, in a single response (see "2. GET /analytics/clicks" in the API documentation). */

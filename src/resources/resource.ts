@@ -73,8 +73,8 @@ export type StrategyFlag =
 interface StrategyTraits {
   syncFlags: readonly StrategyFlag[];
   /**
-   * True if every completed sync has read the entire resource, even if unreadable dates or duplicate IDs prevented
-   * its verification. If false, an unverified sync may have read only part of the resource.
+   * True if every completed sync has read the entire resource. Such a sync can still be unverified, because of
+   * unreadable dates or duplicate IDs. If false, an unverified sync may have read only part of the resource.
    */
   isAlwaysReadInFull: boolean;
   /** True if the API may restate the values at any time. In that case, they cannot be verified. */
@@ -128,8 +128,8 @@ export interface DetailsStrategy {
   /** True if a record's details can change while its list item stays the same. */
   canChange(record: JsonObject): boolean;
   /**
-   * The separate resource in which details are stored, or null if they are merged into the record. `parentField` is the
-   * resource's field that refers to the record. `singular` contains the singular nouns for output lines.
+   * The separate resource in which details are stored, or null if details are merged into the record. In the separate
+   * resource, `parentField` refers to the record. `singular` contains the singular nouns for output lines.
    */
   detailRecords: {
     resource: Resource;

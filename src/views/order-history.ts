@@ -2,8 +2,8 @@ import { numberFromSqlText } from "../util/numbers.js";
 import { materializedSql, orderFiguresSql } from "./view.js";
 
 /**
- * Common table expressions. `order_versions` contains the earlier versions of orders with their amounts. Each version is
- * valid from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
+ * Common table expressions. `order_versions` contains the earlier versions of orders with their amounts. Each version
+ * is valid from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
 export const orderVersionsSql = `stored_versions AS (
     SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,

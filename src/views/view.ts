@@ -3,8 +3,8 @@ import { orders } from "../resources/orders.js";
 import { type Column, listTableShapes } from "../resources/table-shape.js";
 
 /**
- * A view, which is stored in the mirror file so that any SQLite client can use it. Many parts of its SQL are shared with
- * other views. `views.sql`, which `npm run docs` generates, contains the complete statements.
+ * A view, which is stored in the mirror file so that any SQLite client can use it. Many parts of its SQL are shared
+ * with other views. `views.sql`, which `npm run docs` generates, contains the complete statements.
  */
 export interface View {
   name: string;
@@ -22,10 +22,7 @@ export interface View {
   sql: string;
   /** The column by which `--since` and `--until` filter. */
   date?: string;
-  /**
-   * The integer column that gives the rows a stable order. Only views whose rows correspond to the rows of a table have
-   * it.
-   */
+  /** The integer column that gives the rows a stable order. Set only if each row corresponds to a row of a table. */
   rowId?: "record_id";
   /**
    * True for a helper view, which mainly serves as a building block for other views. Only `tables --all` lists helper
