@@ -7,7 +7,7 @@ import { hour, noon, ordersBefore } from "../support/records.js";
 
 /**
  * Serves a brand over real sockets.
- * @param until a promise that delays all responses after the first `responses`; by default, they are never sent
+ * @param until a promise that delays all responses after the first `responses`; by default, never resolves
  */
 async function serveBrand(responses: number, until: Promise<void> = new Promise(() => {})) {
   const brand = makeBrand({ orders: ordersBefore(Date.now() - hour, 1_200, hour), now: Date.now() });

@@ -70,8 +70,8 @@ test("no dependency refers to a local folder", () => {
 });
 
 test("npm ci compiles nothing on Node 22 and later", () => {
-  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless the lock file states that the package has no
-  // install script. `npm install` removes `gypfile` from package-lock.json, so restore it afterwards.
+  // Before npm 12, `npm ci` compiles a package with a binding.gyp unless `gypfile` is false in package-lock.json. Since
+  // `npm install` removes the line `"gypfile": false`, restore the line afterwards.
   const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"));
   expect(packages["node_modules/better-sqlite3"].gypfile).toBe(false);
 });

@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
  * Compares the mirror's claims after a run with the API's data, and returns a line for each false claim.
  *
  * One kind of false claim is allowed, as src/sync/README.md explains: when a list is read page by page, a sync can miss
- * a record if, between two responses, a second record is removed and a third one is added.
+ * a record if, between two responses, another record is removed and a new one is added.
  */
 export function findFalseClaims(world: World, end: RunResult): string[] {
   const claims = readClaims(world);
@@ -23,8 +23,8 @@ export function findFalseClaims(world: World, end: RunResult): string[] {
 
 /**
  * Checks the claims that users see: verified runs, removals and changes. The coverage of unverified runs is not
- * checked, because it can be too large if the API's dates are less precise than the API's filters. A run detects the
- * imprecise dates only in the next response, and may be stopped before that response.
+ * checked. If the API's dates are less precise than the API's filters, the coverage is too large until the next
+ * response reveals the imprecise dates, and the run may be stopped before that response.
  */
 export function findFalseStatements(world: World, end: RunResult, claims = readClaims(world)): string[] {
   return [
@@ -220,7 +220,9 @@ export function findDifferences(world: World, { records, present } = readClaims(
   ];
 }
 
-/** Checks that `verify` does not report a month as proven if the mirror lacks a record from an unread day of that month. */
+/**
+ * Checks that `verify` does not report a month as proven if the mirror lacks a record from an unread day of that month.
+ */
 function checkProvenMonths(
   { versionHistory }: World,
   { endedAt, startedAt, verdict }: RunResult,

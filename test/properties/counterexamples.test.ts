@@ -84,7 +84,7 @@ const counterexamples: Counterexample[] = [
     steps: [sync, run("sync", {}, at(11, event("hostChange", 3_930)))],
   },
   {
-    title: "a campaign is added while the details of a withdrawn one are requested",
+    title: "a campaign is added while the details of a withdrawn campaign are requested",
     list: "opportunities",
     records: 1,
     perPage: 2,

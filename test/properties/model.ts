@@ -32,7 +32,7 @@ export type EventType =
   | "new"
   | "late"
   | "sameSecond"
-  /** A new record with a date in the same second replaces a record, so no count changes. */
+  /** A record is replaced with a new record whose date is in the same second, so no count changes. */
   | "swap"
   | "withdraw"
   /** A withdrawn record reappears in the list. */

@@ -112,7 +112,7 @@ export async function playPiecewise(
       const select = (sql: string) => world.mirror.db.prepare(sql).all() as Fields[];
       const mirrored = partsInMirror(select, result.startedAt);
       const names = new Set([...mirrored.keys(), ...during.flatMap(({ parts }) => [...parts.keys()])]);
-      // As `findFalseClaims` explains, a sync can miss a survey if a second one is removed and a third one is added.
+      // As `findFalseClaims` explains, a sync can miss a survey if another survey is removed and a new one is added.
       const mayLackSurveys = listName === "surveys" && countSwaps(world, result.startedAt, Number.NaN) > 0;
       const wrong = [...names].filter((part) => {
         if (mayLackSurveys && !mirrored.has(part)) return false;

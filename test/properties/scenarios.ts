@@ -68,7 +68,9 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
     });
 }
 
-/** Generates the documented value in three out of four scenarios on average, and one of the other values in the rest. */
+/**
+ * Generates the documented value in three out of four scenarios on average, and one of the other values in the rest.
+ */
 function usually<Name extends keyof ApiVariants>(
   documented: ApiVariants[Name],
   ...others: ApiVariants[Name][]

@@ -63,7 +63,9 @@ export interface WorldOptions {
   variants?: Partial<ApiVariants>;
   /** The totals that are out of date: the API returns their values from the time of the previous request. */
   lags?: "totals" | "dailyTotals" | undefined;
-  /** True if dated lists are read page by page, because the API violates assumption A1, A2 or A3 (src/sync/README.md). */
+  /**
+   * True if dated lists are read page by page, because the API violates assumption A1, A2 or A3 (src/sync/README.md).
+   */
   isReadByPage?: boolean;
 }
 

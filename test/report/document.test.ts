@@ -271,7 +271,7 @@ test.each([
   },
 );
 
-test("if `verify` finds only orders that are newer than the last sync, the report still describes its orders as proven", async () => {
+test("if `verify` finds only orders that are newer than the last sync, the report still describes the synced orders as proven", async () => {
   const one = slow();
   await one.run("sync orders --since 2026-10-15");
   one.pass(2 * hour);

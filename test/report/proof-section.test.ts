@@ -135,7 +135,7 @@ test("a sync that is still running does not make the report's orders unproven", 
   expect(loadProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("if some dates have never been read, the report marks as proven only the orders between the last gap and the end of the last proven run", async () => {
+test("if some dates have never been read, the report marks as proven only the orders between the last gap and the end of the last verified run", async () => {
   const mirror = await makeMirror();
   expect(loadProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
@@ -171,7 +171,7 @@ test("if some dates have never been read, the report marks as proven only the or
   });
 });
 
-test("if all dates have been read, the report describes all orders up to the last proven run as proven", async () => {
+test("if all dates have been read, the report describes all orders up to the last verified run as proven", async () => {
   const through = "2026-11-02T06:00:00.000Z";
   expect(loadProof(await syncedMirror(), null).verified).toEqual({
     at: through,
@@ -181,7 +181,7 @@ test("if all dates have been read, the report describes all orders up to the las
   });
 });
 
-test("after `verify` finds unread orders, the report describes its orders as proven only if they matched the API in an earlier run", async () => {
+test("after `verify` finds unread orders, the orders in the report are proven only if an earlier run verified them", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "compared", { error: "1 order has not been read" });
     mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));

@@ -20,7 +20,8 @@ export const documentedBehavior = {
   /** The maximum page size. If `per_page` is larger, `pagination.per_page` contains the maximum. */
   maxPerPage: 100,
   /**
-   * The order of records with equal dates, and of lists without dates. `random` reorders some of them in each response.
+   * The order of records with equal dates, and of lists without dates. `random` reorders some of these records in each
+   * response.
    */
   ties: oneOf("stable", "reversed", "random"),
   /** The sort order for orders and content. `attribution` lists the most recently added record first. */

@@ -19,7 +19,7 @@ test("every sandbox record has exactly the documented fields and types, and ever
     expect(records.flatMap((record) => misfits(record, shape, list, nulls)).slice(0, 3)).toEqual([]);
     never.push(...nullablesOf(shape, list).filter((at) => !nulls.has(at)));
   }
-  // Every host has a first or a last name, so the name is never null.
+  // Every host has a first or a last name, so `content.host.name` is never null.
   expect(never).toEqual(["content.host.name"]);
 });
 
@@ -51,7 +51,7 @@ test("in the sandbox's roster, a host's number of active campaigns equals the nu
   }
 });
 
-test("in the sandbox's roster, a host with campaigns in several states is active if any campaign is active, and otherwise invited if any is invited", () => {
+test("in the sandbox's roster, a host's campaign status is `active` if any campaign is active, and otherwise `invited` if any invitation is open", () => {
   const all = brand.roster.flatMap(({ campaigns }) => campaigns ?? []);
   for (const { status, active, invited, completed } of all)
     expect(status).toBe(active ? "active" : invited ? "invited" : completed ? "completed" : "none");

@@ -111,7 +111,7 @@ async function finish(brand: SoakBrand, bin: string, db: string): Promise<string
   return compare(db, brand).slice(0, 3);
 }
 
-/** Replaces, deletes or moves the mirror during runs. These runs must fail with exit code 3 and must not report success. */
+/** Replaces, deletes or moves the mirror during runs. These runs must exit with code 3 and must not report success. */
 export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: Strikes): Promise<Report> {
   const random = createRandom(seed);
   const db = join(brand.folder, "mirror.sqlite");

@@ -14,7 +14,10 @@ export interface LakeReader {
   query(table: string, sql: string, version?: number): Promise<string[][]>;
 }
 
-/* Opens ClickHouse, which reads Delta tables with delta-kernel, if the `CHDB` environment variable names a `node_modules` folder that contains the `chdb` package. Otherwise, opens DuckDB, which reads the files listed by `readDeltaLog`.
+/**
+ * Opens ClickHouse, which reads Delta tables with delta-kernel, if the `CHDB` environment variable names a
+ * `node_modules` folder that contains the `chdb` package. Otherwise, opens DuckDB, which reads the files listed by
+ * `readDeltaLog`.
  */
 export function openLakeReader(folder: string): LakeReader {
   const modules = process.env.CHDB;

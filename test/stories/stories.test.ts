@@ -6,9 +6,9 @@ import { makeBrand, type TestBrand } from "../support/brand.js";
 import { day, fileAt, hour, memberOf, noon, openRecord, orderAt, ordersBefore } from "../support/records.js";
 
 /*
- * A story is a Markdown page with code blocks. In a code block, lines that start with `$` are commands, lines that start
- * with `*` are events, and all other lines are the expected output. `npm run stories -- --update` replaces the output in
- * the pages. Review the changes with `git diff`.
+ * A story is a Markdown page with code blocks. In a code block, lines that start with `$` are commands, lines that
+ * start with `*` are events, and all other lines are the expected output. `npm run stories -- --update` replaces the
+ * output in the pages. Review the changes with `git diff`.
  */
 const folder = import.meta.dirname;
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));

@@ -27,7 +27,10 @@ export interface SentRequest {
 }
 
 export interface TestBrandOptions extends Partial<Lists>, Pick<Partial<Brand>, "name" | "results"> {
-  /** The number of orders to generate. Records for all other lists are also generated. By default, the brand is empty. */
+  /**
+   * The number of orders to generate. Records for all other lists are generated as well. By default, the brand is
+   * empty.
+   */
   history?: number;
   /** The maximum number of hosts, and of records in each generated list except orders. */
   listLimit?: number;
@@ -192,7 +195,8 @@ class BrandWithApi {
   /**
    * Serves the API on localhost until the test ends, using the system clock. Returns the environment variables for a
    * process that uses the API.
-   * @param delay called before each response with the number of requests so far; the response waits for its result
+   * @param delay called before each response with the number of requests so far; the response waits for the promise
+   * that `delay` returns
    */
   async served(delay: (requests: number) => unknown = () => {}): Promise<Record<string, string>> {
     const { brands, variants } = this.api;

@@ -44,7 +44,7 @@ export function copyMirrorFiles(path: string, copy: string): void {
 
 /**
  * Creates a mirror that contains orders. Returns its path.
- * @param orders the number of orders, or the orders as in `writeRead`
+ * @param orders the number of orders to create, or the orders to pass to `writeRead`
  */
 export async function mirrorOfOrders(orders: number | readonly object[] = 3): Promise<string> {
   const mirror = await makeMirror();

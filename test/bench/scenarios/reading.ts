@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 
 export const reading: Scenario = {
   name: "reading",
-  about: "100,000 orders without a rate limit: first, again, the window",
+  about: "100,000 orders without a rate limit: first sync, second sync, nightly sync",
   async run(bench) {
     const { env } = await bench.serve({ orders: 100_000 });
     const [ours, floor] = [join(bench.folder, "mirror.sqlite"), join(bench.folder, "floor.sqlite")];
@@ -51,7 +51,7 @@ export const reading: Scenario = {
 
 export const latency: Scenario = {
   name: "latency",
-  about: "20,000 orders with 50 ms per answer",
+  about: "20,000 orders at 50 ms per response",
   async run(bench) {
     const { env } = await bench.serve({ orders: 20_000, latency: 50 });
     const [ours, floor] = [join(bench.folder, "mirror.sqlite"), join(bench.folder, "floor.sqlite")];
