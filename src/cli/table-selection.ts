@@ -43,7 +43,8 @@ export function resolveTableName(typed: string, columns: readonly string[] = [])
 
 /**
  * Returns a table or view.
- * @param options.acceptsUnreadViews true to return a view even if none of its resources has been read
+ * @param options.acceptsUnreadViews true to return a view even if none of its resources has been read, so that a script
+ * can export all views although the plan does not allow some resources
  * @throws ConfigurationError if none of the resources in the table or view has been read
  */
 export function resolveSyncedTable(

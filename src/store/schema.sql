@@ -78,7 +78,7 @@ CREATE TABLE coverage (
 );
 CREATE INDEX coverage_resource ON coverage (resource);
 
--- The coverage at the end of each run.
+-- The coverage of each run, updated whenever the run's coverage grows.
 CREATE TABLE run_coverage (run_id INTEGER NOT NULL, from_at TEXT, to_at TEXT NOT NULL);
 CREATE INDEX run_coverage_run ON run_coverage (run_id);
 

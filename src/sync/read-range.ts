@@ -158,10 +158,10 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
  * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by
  * chance (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older
  * records is not as expected, requests the page again, because the records may have changed in the meantime.
- * @param countBefore the API's count of the records before the page's range
+ * @param nextCount the API's count of the records before the page's range, from the next response
  */
-async function confirmComplete(run: DatedRun, page: CompletePage, countBefore: number): Promise<boolean> {
-  if (countBefore === page.countBefore) return true;
+async function confirmComplete(run: DatedRun, page: CompletePage, nextCount: number): Promise<boolean> {
+  if (nextCount === page.countBefore) return true;
   const reread = await requestNewest(run, page.range);
   return reread.page.kind === "complete" && reread.count <= page.inRange.length;
 }

@@ -40,7 +40,7 @@ interface DatedReading extends Reading {
  */
 export function storeDatedReading(run: DatedRun, reading: DatedReading): readonly SkippedCopy[] {
   const { range, unsettled = null } = reading;
-  if (unsettled === null) run.unsettledSlices.settle(range);
+  if (unsettled === null) run.unsettledSlices.remove(range);
   else run.unsettledSlices.add({ ...range, text: unsettled });
   return storeReading(run, reading, run.apiTotals).copies;
 }

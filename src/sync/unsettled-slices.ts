@@ -12,13 +12,13 @@ export class UnsettledSlices {
   #slices: UnsettledSlice[] = [];
 
   /** Removes the dates of a read that settled. */
-  settle(range: TimeRange): void {
+  remove(range: TimeRange): void {
     this.#slices = withoutRange(this.#slices, range);
   }
 
   /** Adds a slice whose list never settled. */
   add(slice: UnsettledSlice): void {
-    this.settle(slice);
+    this.remove(slice);
     this.#slices.push(slice);
   }
 

@@ -31,7 +31,7 @@ export interface RecordsResult extends CountSums {
   state: "proven" | "unproven" | "different" | "repaired";
   parts: PartResult[];
   blind_spot: string;
-  /** The number of unread records, excluding those dated before the floor. */
+  /** The number of unread records, excluding those dated before the floor; for lists, of records with outdated details. */
   unread?: number;
   future?: { records: number; until: string } | null;
   /** The number of current records without a readable date. */
@@ -101,11 +101,15 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   const names = `${differing.slice(0, 3).join(", ")}${more}`;
   if (differing.length > 0)
     problems.push({ kind: "different", text: `${resource} differs from the API (${names})` });
+  // Lists are always read in full, but the details of their records may not have been read since they changed.
+  const isList = parts.some(({ kind }) => kind === "list");
   const have = unread === 1 ? "has" : "have";
   if (unread)
     problems.push({
       kind: "unread",
-      text: `${resource} has ${pluralize(unread, "record")} that ${have} not been read yet`,
+      text: isList
+        ? `${resource} has ${pluralize(unread, "record")} with outdated details`
+        : `${resource} has ${pluralize(unread, "record")} that ${have} not been read yet`,
     });
   if (tableError !== null) problems.push({ kind: "tables", text: tableError });
   const dates = parts.find(({ kind }) => kind === "unexpected-dates");

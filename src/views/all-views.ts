@@ -31,7 +31,7 @@ export const views: readonly View[] = [
 ];
 
 /**
- * The names of the amount columns in `orders` and in all views. `query` formats the values in these columns as money.
+ * The names of the amount columns in `orders` and in all views. `query` marks columns with these names as amounts.
  */
 export const amountNames: ReadonlySet<string> = new Set(
   [...listTableShapes(orders), ...views]
