@@ -141,7 +141,7 @@ describe("changes that take more than 100 requests to read", () => {
     expect(await synced(brand)).toMatchObject({ code: 0, verified: 1 });
   });
 
-  test("if the request limit is reached before a wrong status count has been checked against all orders, later syncs still compare that count", async () => {
+  test("sync continues to compare a differing status count if the request limit was reached before all orders were re-read", async () => {
     const orders = ordersBefore(noon - 40 * day, 9_000, hour);
     const brand = makeBrand({ orders, variants: { dailyTotals: "absent" } });
     await brand.run("sync orders --audit 0");

@@ -33,7 +33,7 @@ test("the audit re-reads contiguous dates as one range, and skips dates that wer
 
 const twoSlices = [slice(50, 52, 60), slice(56, 59, 10), slice(90, 99, stale)];
 
-test("if a date range with faulty records was read longer ago than the next dates to audit, the audit starts with all faulty ranges", () => {
+test("the audit starts with the faulty date ranges if at least one of them was last read earlier than the next dates to audit", () => {
   expect(plan([read(first, 49, 5), read(60, 89, 50)], twoSlices, 99, stale)).toEqual([
     [56, 59, "faulty"],
     [50, 52, "faulty"],
@@ -42,7 +42,7 @@ test("if a date range with faulty records was read longer ago than the next date
   ]);
 });
 
-test("if all date ranges with faulty records were read more recently than the next dates to audit, the audit ends with the faulty ranges", () => {
+test("the audit ends with the faulty date ranges if all of them were last read later than the next dates to audit", () => {
   expect(plan([read(first, 49, 50), read(60, 89, 5)], twoSlices, 99, stale)).toEqual([
     [60, 89],
     [first, 49],

@@ -51,7 +51,7 @@ describe("orders that are not sorted newest first", () => {
     },
   );
 
-  test("if a wrong count reveals that a stored page was unsorted, sync re-reads its orders, but counts each of them only once", async () => {
+  test("if a wrong count reveals that a stored page was unsorted, sync re-reads the page's orders, but counts each order only once", async () => {
     const isLate = (n: number) => n < 100 && n % 5 === 3;
     const late = orders.filter((_, n) => isLate(n));
     const others = orders.filter((_, n) => !isLate(n));
@@ -399,7 +399,7 @@ test("sync's row count includes the orders read by the audit's last requests", a
   expect(rows_read).toBe(rows_changed);
 });
 
-test("if a list of unsorted orders changes during every read but settles when the same run re-reads more dates, the run is verified", async () => {
+test("if a list of unsorted orders does not settle at first, but settles when the same run re-reads more dates, the run is verified", async () => {
   const brand = makeBrand({
     orders: ordersBefore(noon - hour, 190, 5 * hour).toReversed(),
     variants: { order: "attribution", dailyTotals: "absent" },
@@ -407,7 +407,7 @@ test("if a list of unsorted orders changes during every read but settles when th
   await brand.run("sync orders");
   let reads = 0;
   brand.before = ({ path, query }) => {
-    // The list changes during three reads. After that, sync gives up on it, and the counts differ.
+    // The list changes during three reads. After that, sync gives up on the list, and the counts differ.
     if (path === "/orders" && query.page === "2" && ++reads <= 3) brand.withdraw(`o${reads + 20}`);
     return undefined;
   };

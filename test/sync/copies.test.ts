@@ -78,7 +78,7 @@ test("if a run reads an order with a newer date and then with an older date, syn
   expect(mirroredDate(brand, "o3")).toBe(originalDate("o3"));
 });
 
-test("sync looks up at most ten moved orders per response, and updates the others only after it has read both their old and new dates", async () => {
+test("sync looks up at most ten moved orders per response, and updates further moved orders only after it has read both the old and the new dates", async () => {
   const brand = await makeSyncedBrand();
   const moved = Array.from({ length: 13 }, (_, n) => `o${n + 3}`);
   moveToOldDay(brand, moved);
@@ -98,7 +98,7 @@ test("sync looks up at most ten moved orders per response, and updates the other
   expect(brand.lastRun()).toMatchObject({ verified: 1, rows_removed: 0 });
 });
 
-test("sync looks up only ten moved orders per response, and does not update an eleventh that moved from a date range with faulty records", async () => {
+test("if the last of eleven moved orders in a response comes from a date range with faulty records, sync looks up only the first ten and does not update the last one", async () => {
   const brand = await makeSyncedBrand([...orders, orderAt("o13", Date.parse(originalDate("o13")))]);
   expect(faultySeconds(brand)).toMatchObject([{ from: originalDate("o13"), key: "o13" }]);
   moveToOldDay(

@@ -31,7 +31,7 @@ interface DatedRunOptions {
   mirror?: Mirror;
   apiTotals?: TotalsByDay | null;
   options?: Partial<SyncOptions>;
-  /** Returns the orders for a response, given those in the requested date range. By default, returns all of these. */
+  /** Returns the orders that a response contains. By default, these are all orders in the requested date range. */
   respond?: (matching: readonly ListedOrder[], query: Query) => readonly ListedOrder[];
 }
 

@@ -337,7 +337,7 @@ describe("survey results", () => {
 });
 
 test.each(["opportunities", "surveys"] as const)(
-  "sync %s stores records with IDs such as `../me`, but escapes such IDs in request paths or sends no request for them",
+  "sync %s stores records with any ID, escapes IDs in request paths, and sends no request for an ID that a path cannot contain",
   async (list) => {
     const ids = ["a/b", "../me", "x?y#z", "..", "", "fine"];
     const records = ids.map((id) => (list === "surveys" ? openRecord(id) : campaign(id)));

@@ -53,7 +53,7 @@ describe("sync roster", () => {
     expect(requestsFor(requests, "/roster")).toHaveLength(6);
     expect(last).toMatchObject({ verified: 1, rows_removed: 0 });
     expect(brand.mirrored("roster")).toContain("r20");
-    // The first read still contained `r0`, so it is not removed until the next run.
+    // The first read still contained `r0`, so `r0` is not removed until the next run.
     const [claim] = brand.sql<{ to_at: string }>("SELECT to_at FROM coverage WHERE resource = 'roster'");
     expect(claim && claim.to_at < happened).toBe(true);
     await runNextDay(brand, "sync roster");
@@ -71,7 +71,7 @@ describe("sync roster", () => {
     brand.before = ({ path, query }) => {
       if (path === "/roster" && query.page === "1") readAt.push(at(brand.now()));
       // During each read, a host on the second page trades places with a host on the first page, so each read misses
-      // one of them.
+      // one of the two hosts.
       if (path === "/roster" && query.page === "2") swap(20 - readAt.length, 19 + readAt.length);
       return undefined;
     };

@@ -280,7 +280,7 @@ describe("an interrupted run", () => {
     ["sync orders --since 2026-11-05 --until 2026-11-08", "2026-11-05 00:00 to 2026-11-08 23:59"],
     ["sync orders", "2026-10-22 12:00 to 2026-11-21 12:00"],
   ])(
-    "if an interrupted `sync --full` has just read all dates that `%s` requests, the run skips them and says so",
+    "if an interrupted `sync --full` has just read all dates that `%s` requests, the command skips these dates and prints a note",
     async (command, skipped) => {
       const brand = makeBrand({ orders: ordersBefore(noon - hour, 1_000, hour) });
       await brand.run("sync orders");

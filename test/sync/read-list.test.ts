@@ -83,7 +83,7 @@ const lists: [
     { readings: 2, records: 3, isComplete: true },
   ],
   [
-    "until its reads together return all records",
+    "until several reads together have returned all records",
     [
       duplicate,
       [
@@ -125,7 +125,7 @@ const lists: [
     { readings: 3, records: 3, isComplete: false },
   ],
   [
-    "until it is complete if its length stays the same and at least one of three reads finds new records",
+    "until it is complete, as long as its length stays the same and one of the last three reads has found new records",
     randomReadings(8, 9),
     { readings: 8, records: 9, isComplete: true },
   ],
@@ -205,10 +205,15 @@ test.each([
   ["the record with the newer date from a later response", [dated(monday, 1)], [dated(tuesday, 2)], 2],
   ["the record with the newer date from an earlier response", [dated(tuesday, 1)], [dated(monday, 2)], 1],
   ["the record in the later response if both dates are equal", [dated(monday, 1)], [dated(monday, 2)], 2],
-  ["the record in the later response if its date is unreadable", [dated(monday, 1)], [dated(null, 2)], 2],
+  [
+    "the record in the later response if that record's date is unreadable",
+    [dated(monday, 1)],
+    [dated(null, 2)],
+    2,
+  ],
   ["the first record in a response if both dates are equal", [dated(monday, 1), dated(monday, 2)], [], 1],
   [
-    "the first record in a response even if its date is unreadable",
+    "the first record in a response even if that record's date is unreadable",
     [dated("soon", 1), dated(monday, 2)],
     [],
     1,

@@ -370,7 +370,7 @@ describe("a sync with --until", () => {
     expect(await success(brand)).toBe(before);
   });
 
-  test("if an interrupted run has already read all dates up to --until, status does not report the run that resumes it as the last successful sync", async () => {
+  test("if sync --until resumes an interrupted run that has already read all dates, status does not report the resuming run as the last successful sync", async () => {
     const brand = makeBrand({ orders: ordersBefore(noon - day, 50, day) });
     await brand.stopped("sync orders --until 2025-01-01", counts);
     brand.pass(minute);

@@ -67,7 +67,7 @@ test.each([
   expect([hasTotals, logged]).toEqual([keepsTotals, changes]);
 });
 
-test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, but does not record it as a change", async () => {
+test("if the API returns a new record for a date range that does not include the record's date, storeSlice marks the record as missing, but logs no change", async () => {
   const { logged, run } = await resync([order], [order, misdated("b", at(date - day))]);
   expect([logged, run.state.missing.load()]).toMatchObject([[], [{ date: date - day }]]);
 });
@@ -83,7 +83,7 @@ test("if the API returns a mirrored record with an older date, storeSlice keeps 
   expect(run.state.loadFaultyIds()).toEqual(new Set([copies[1]?.id]));
 });
 
-test("storeSlice reports that the list for a date range never settled if the list changed during every read, unless it contains duplicate IDs", async () => {
+test("storeSlice reports that a date range's list never settled if the list changed during every read, unless the list contains duplicate IDs", async () => {
   const { run: settled } = await resync([order], [order]);
   expect(settled.unsettledSlices.describe()).toEqual([]);
   const { run } = await makeDatedRun([order, order]);
@@ -117,7 +117,7 @@ test.each([
   ["still reports", "all but two seconds of the range", [{ from: slice.from + 1_000, to: slice.to - 1_000 }]],
   ["still reports", "a different range", [dayRange(utcDay(date - day))]],
 ])(
-  "if the list for a date range never settled, storeSlice %s this after the same run has completely read %s",
+  "storeSlice %s that a date range's list never settled after the same run has completely read %s",
   async (reports, _, ranges) => {
     const { reading, run } = await makeUnsettledRun();
     for (const range of ranges) storeSlice(run, { ...reading, slice: range });
@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("if the list for a date range never settled, sync stops reporting this once the same run has read both halves of the range, newest first", async () => {
+test("sync stops reporting that a date range's list never settled once the same run has read both halves of the range, newest first", async () => {
   const { run } = await makeUnsettledRun();
   await readRange(run, newerHalf);
   expect(run.unsettledSlices.describe()).toHaveLength(1);

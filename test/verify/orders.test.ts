@@ -267,9 +267,9 @@ describe("differences by month", () => {
   });
 
   test.each([
-    ["before the repair", "repaired", 0, counts],
+    ["during the comparison", "repaired", 0, counts],
     ["during the repair", "different", 8, readsOrders],
-  ] as const)("if another order changes %s, verify --repair reports orders as %s", async (...row) => {
+  ] as const)("if an order changes %s, verify --repair reports orders as %s", async (...row) => {
     const [, state, code, matches] = row;
     const brand = await synced();
     brand.refund("o260", 3);
@@ -286,7 +286,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a count for a range of several months differs, verify prints it once, for the first month, and refers to that month in the others", async () => {
+  test("if a count for a range of several months differs, verify prints the count in the first month, and refers to that month in the other months", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -295,7 +295,7 @@ describe("differences by month", () => {
     expect(why(result, "2026-09")).toBe("cancelled: see 2026-08");
   });
 
-  test("verify sends at most about 100 requests to find differing days", async () => {
+  test("verify stops looking for differing days after about 100 requests", async () => {
     const brand = await synced({
       orders: ordersBefore(noon - hour, 400, day),
       variants: { dailyTotals: "absent" },
