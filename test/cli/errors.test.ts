@@ -360,7 +360,7 @@ test("hints add the profile from BRANDAPI_PROFILE to `brandapi login`, but to no
   expect(addBrandFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);
 });
 
-test("suggested commands repeat --base-url and --key-file, except after a usage error, because their values have not been checked and could be secrets", async () => {
+test("suggested commands repeat --base-url and --key-file, except after a usage error, when the values have not been checked and could be secrets", async () => {
   const brand = makeBrand();
   const { BRANDAPI_BASE_URL: url = "", BRANDAPI_KEY: key = "" } = await brand.served();
   writeFileSync(join(brand.home, "key.txt"), key, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeBrand } from "../support/brand.js";
 import { hasTerminal, inTerminal } from "./pseudo-terminal.js";
 
-/** Never resolves, so the response that waits for it is never sent. */
+/** Never resolves, so that a response that awaits this promise is never sent. */
 const never = new Promise(() => {});
 const esc = String.fromCharCode(27);
 

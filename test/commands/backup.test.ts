@@ -464,7 +464,7 @@ test("backup --restore exits with code 3 for a file that is not a backup", async
   expect(brand.mirrored("orders")).toHaveLength(50);
 });
 
-test("after backup --restore, the mirror still lists the backups that were made after the restored one", async () => {
+test("after backup --restore, the mirror still lists the backups that are newer than the restored backup", async () => {
   const brand = await mirrored();
   const first = await backUp(brand);
   brand.pass(day);
@@ -478,7 +478,7 @@ test("after backup --restore, the mirror still lists the backups that were made 
   expect((await backUp(brand, "--keep 1")).removed).toHaveLength(2);
 });
 
-test("backup --keep does not remove the backups of a different mirror, even if this mirror was restored from one of them", async () => {
+test("backup --keep does not remove the backups of the mirror from which the current mirror was restored", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
   brand.pass(day);
@@ -589,7 +589,8 @@ async function restoreWithSignal(brand: TestBrand, path: string, suffix: string,
 test("backup --restore removes the copy if a signal arrives while the copy is being prepared", async () => {
   const brand = await mirrored();
   const { path } = await backUp(brand);
-  // The program turns off WAL mode twice: when it checks the copy, and when it prepares it. The signal is sent the second time.
+  // The program turns off WAL mode twice: when it checks the copy, and when it prepares the copy. The signal is sent
+  // the second time.
   expect((await restoreWithSignal(brand, path, ".part", 2)).code).toBe(130);
   expect(readdirSync(brand.home).filter((name) => /part|before/.test(name))).toEqual([]);
 });

@@ -137,7 +137,7 @@ test.each([
   ["2026-04-01", "2026-04-01"],
   ["2026-04-01T23:25:00.000Z", "2026-04-01 23:25"],
 ])(
-  "if the syncs have requested only records from %s onward, status reports that older records have never been requested, and suggests a command with the same flags",
+  "if the syncs have requested only records from %s onward, status reports that older records have never been requested, and suggests `sync --full` with the same profile, mirror and key",
   async (from, start) => {
     const home = makeHome();
     const mirror = await makeMirror();
@@ -155,7 +155,7 @@ test.each([
   },
 );
 
-test("if the first sync was stopped, status says so, but does not claim that older records have never been requested", async () => {
+test("status reports that the first sync was stopped, but does not claim that older records have never been requested", async () => {
   const mirror = await makeMirror();
   insertRun(mirror, "orders", "2026-11-02T02:00:00.000Z");
   recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));

@@ -85,7 +85,7 @@ test("a command with --key-file ~/key exits with code 3 if there is no home dire
   expect(err).toContain("Cannot determine the home directory");
 });
 
-test("a key that was passed as an argument is not printed, even if the key file that contains it is rejected", async () => {
+test("a key in the command's arguments is not printed, even if the key file that contains the same key is rejected", async () => {
   const home = makeHome();
   writeFileSync(join(home, "key"), `${key}\n`, { mode: 0o644 });
   const { code, out, err } = await brandapi(["sync", key, "--key-file", "~/key"], { home });

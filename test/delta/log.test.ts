@@ -122,17 +122,20 @@ test.each([
   ["a different brand with a new schema", "starts over", "moss", [schema("brand_id")], true, undefined],
   ["the same brand", "fails with exit code 9", "fern", [], true, "busy"],
   ["a different brand to a single-brand table", "fails with exit code 9", "moss", [], false, "busy"],
-] as const)("if an export of %s has added a Delta version in the meantime, an export %s", async (...row) => {
-  const [, , brand, actions, manyBrands, result] = row;
-  const folder = makeTable([commit("fern"), schema("brand_id")]);
-  const log = await readDeltaLog(folder);
-  addVersion(folder, 1, commit(brand), ...actions);
-  const adding = commitVersion(log, [commit("fern", 1)], { brand: "fern", manyBrands }, testDeps());
-  if (result === "busy") await expect(adding).rejects.toMatchObject({ exitCode: 9 });
-  else expect(await adding).toBe(result);
-  const versions = readdirSync(join(folder, "_delta_log"));
-  expect(versions).toHaveLength(result === 2 ? 3 : 2);
-});
+] as const)(
+  "if an export of %s has added a version since the log was read, a Delta export %s",
+  async (...row) => {
+    const [, , brand, actions, manyBrands, result] = row;
+    const folder = makeTable([commit("fern"), schema("brand_id")]);
+    const log = await readDeltaLog(folder);
+    addVersion(folder, 1, commit(brand), ...actions);
+    const adding = commitVersion(log, [commit("fern", 1)], { brand: "fern", manyBrands }, testDeps());
+    if (result === "busy") await expect(adding).rejects.toMatchObject({ exitCode: 9 });
+    else expect(await adding).toBe(result);
+    const versions = readdirSync(join(folder, "_delta_log"));
+    expect(versions).toHaveLength(result === 2 ? 3 : 2);
+  },
+);
 
 const part = (folder = "") => `${folder}part-${randomUUID()}.parquet`;
 

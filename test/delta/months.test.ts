@@ -61,7 +61,7 @@ test.each([
   expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
 });
 
-test("a view's Delta version is verified up to the oldest sync of the view's resources, but only if all of them are verified", async () => {
+test("a view's Delta version is verified up to the oldest sync of the view's resources if all of these resources are verified", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });

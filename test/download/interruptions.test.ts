@@ -408,7 +408,7 @@ test.each<[string, string, Fault, string]>([
   ["never stops sending", "three attempts", "endless", "sent 65536 bytes instead of 2000"],
   ["resets the connection", "three attempts", "reset", "the file host: the connection"],
 ])(
-  "if, for one of two files, the file host %s, only that file fails, after %s, and no partial file remains",
+  "if the file host %s, the file's download fails after %s, leaves no partial file, and does not affect other files",
   async (_, attempts, fault, reason) => {
     const brand = await brandWithFiles({ bad: {}, good: {} });
     const requests = failFileRequests(brand, (id) => (id === "bad" ? fault : undefined));

@@ -44,20 +44,12 @@ test("adjacent date ranges from the same run are merged, and replace earlier rea
 });
 
 test.each([
-  ["a date at midnight can mean any time on that day", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
-  [
-    "a date without seconds can mean any time in that minute",
-    "2026-11-05T10:30:00Z",
-    "2026-11-05T10:30:59.999Z",
-  ],
-  [
-    "a date with seconds can mean any time in that second",
-    "2026-11-05T10:30:07Z",
-    "2026-11-05T10:30:07.999Z",
-  ],
+  ["a date at midnight", "day", "2026-11-05T00:00:00Z", "2026-11-05T23:59:59.999Z"],
+  ["a date without seconds", "minute", "2026-11-05T10:30:00Z", "2026-11-05T10:30:59.999Z"],
+  ["a date with seconds", "second", "2026-11-05T10:30:07Z", "2026-11-05T10:30:07.999Z"],
 ])(
-  "%s, so findLastReadAt returns the time of the earliest read that covers part of that period",
-  (_, date, last) => {
+  "for %s, findLastReadAt returns the time of the earliest read that covers any part of the date's %s",
+  (_, __, date, last) => {
     const [from, to] = [Date.parse(date), Date.parse(last)];
     const [early, late] = [Date.parse("2026-11-07"), Date.parse("2026-11-08")];
     const newer = { from, to: to - 1, requestedAt: late, runId: 2 };

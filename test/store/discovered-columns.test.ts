@@ -98,7 +98,7 @@ test("a field that has a column is reported if its value becomes an object too d
 
 test.each<[string, JsonObject, object]>([
   [
-    "with the same value as the request parameter of that name gets no second column",
+    "with the name and the value of a request parameter gets no second column",
     { survey_id: 17 },
     { survey_id: "17" },
   ],
@@ -108,7 +108,7 @@ test.each<[string, JsonObject, object]>([
     { survey_id: "17", note: "undefined" },
   ],
   [
-    "with a different value than the request parameter of that name gets a second column",
+    "with the name of a request parameter, but a different value, gets a second column",
     { survey_id: "18" },
     { survey_id: "17", survey_id_2: "18" },
   ],

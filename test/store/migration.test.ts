@@ -74,7 +74,7 @@ test.each([
   ["reads", openMirrorForReading],
   ["syncs", openMirror],
 ])(
-  "a mirror from version 0.1.0 is migrated when a command %s, and keeps its history and removed records",
+  "a mirror from version 0.1.0 is migrated when a command %s it, and keeps its history and removed records",
   async (_, open) => {
     const path = releasedMirror();
     const before = history.map((sql) => rowsIn(path, sql));

@@ -58,7 +58,7 @@ test.each<["kept" | "replaced", string, string | null, string | null]>([
   ["replaced", "returns it with an earlier date in the same second", date, "2026-10-01T10:00:00.100Z"],
   ["replaced", "returns it with a later date", date, "2026-10-02T00:00:00Z"],
   ["replaced", "returns it with an unreadable date", date, "soon"],
-  ["replaced", "returns a date for a record without one", null, earlier],
+  ["replaced", "returns it with a date for the first time", null, earlier],
 ])("a mirrored record is %s if the API %s", async (expected, _, before, after) => {
   const isReplaced = expected === "replaced";
   const { mirror, write } = await writing(orders);

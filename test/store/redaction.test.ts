@@ -116,7 +116,7 @@ test.each<[string, Json, Json, Json]>([
     [last("a"), last("b"), null, {}],
   ],
   [
-    "adds only the field with exactly that path",
+    "adds the field only at the path that was omitted",
     { deals: [{ host: { id: 1 } }] },
     { deals: [{ host: { id: 1, name: "x" }, name: "x" }], host: { name: "x" } },
     { deals: [{ host: { id: 1, name: "x" } }] },

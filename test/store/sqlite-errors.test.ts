@@ -48,7 +48,7 @@ test.each([
   ["SQLITE_CORRUPT", "is damaged"],
   ["SQLITE_READONLY", "cannot be written"],
   ["SQLITE_CANTOPEN", "cannot be opened"],
-])("if opening a mirror fails with %s, the message says that it %s", (code, problem) => {
+])("if opening a mirror fails with %s, the message says that the mirror %s", (code, problem) => {
   const explained = explainOpenError(failure(code), "/data/acme.sqlite");
   expect(explained).toBeInstanceOf(MirrorUnusable);
   expect((explained as Error).message).toBe(`The mirror ${problem}: /data/acme.sqlite.`);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SyncedDates } from "../../src/store/coverage.js";
 import { decideUpdate, type StateUpdate, type WrittenReading } from "../../src/store/state-update.js";
 
-/** The mirrored records' dates by ID: 1 to 3 are from the first day, 4 is from the second, and 8 and 9 are undated. */
+/** The mirrored records' dates by ID. IDs 1 to 3 belong to the first day, 4 to the next day; 8 and 9 are undated. */
 const dateOf = new Map<number, number | null>([
   [1, 100],
   [2, 200],
@@ -61,7 +61,7 @@ test.each<
     { dates: null, notMissing: [1], missing: [], outdatedTotals: [changed] },
   ],
   [
-    "a complete read replaces a faulty range, and records without a readable date that it did not return are missing",
+    "a complete read replaces a faulty range, and records without a readable date that the read did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
     { dates: { coverage: [read], faultySlices: [] }, missing: [{ id: 9, lastReadAt: null }] },
@@ -73,7 +73,7 @@ test.each<
     { notMissing: [1, 2, 3, 9], missing: [] },
   ],
   [
-    "if a read returns records for wrong dates, its range is stored as faulty, and no record in the range is marked as missing",
+    "if a read returns records for wrong dates, the requested range is stored as faulty, and no record in the range is marked as missing",
     unread,
     { ids: [1], faulty: { ...fault, ids: [9] } },
     {

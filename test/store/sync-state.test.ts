@@ -54,7 +54,7 @@ test("a resource's sync state contains the oldest date to read, the audit's prog
   ]).toEqual([0, 0, options, ["refunded"]]);
 });
 
-test("a missing record counts as last seen at the last complete read of its date or, if there is none, at the time when its current version was stored", async () => {
+test("a missing record counts as last seen at the last complete read of its date or, if there is no such read, at the time when its current version was stored", async () => {
   const mirror = await makeMirror();
   const dates = ["2026-10-01T10:00:00Z", "2026-10-05T10:00:00Z"];
   const records = dates.map((order_date, n) => order(`o${n}`, { order_date }));

@@ -86,7 +86,7 @@ test.each([
   [1e15, 1e15 + 1, "different"],
   [3, 3, "equal"],
   [3, 4, "different"],
-])("fractions are compared to 12 digits and integers exactly, so %d and %d are %s", (a, b, expected) => {
+])("integers are compared exactly and fractions to 12 digits, so %d and %d are %s", (a, b, expected) => {
   const isEqual = expected !== "different";
   expect([nearlyEqual(a, b), nearlyEqual(b, a)]).toEqual([isEqual, isEqual]);
 });
