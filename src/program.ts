@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { scanCommandLine } from "./cli/command-line.js";
-import { addGlobalOptions, rejectEmptyPathOrTime } from "./cli/flags.js";
+import { addGlobalOptions, refuseEmptyPathOrTime } from "./cli/flags.js";
 import { configureHelp, createHelpCommand, formatExamples } from "./cli/help.js";
 import { toUsageError } from "./cli/usage-errors.js";
 import type { GlobalFlags } from "./config/settings.js";
@@ -159,7 +159,7 @@ function createProgram(deps: Deps): Command {
     .version(readVersion(), "-V, --version", "print the version")
     .exitOverride()
     .showSuggestionAfterError(false);
-  for (const option of root.options) rejectEmptyPathOrTime(option);
+  for (const option of root.options) refuseEmptyPathOrTime(option);
   configureHelp(root, deps);
   for (const [heading, group] of Object.entries(groups))
     for (const [name, { summary }] of Object.entries(group))
@@ -183,7 +183,7 @@ async function loadCommand(
   if (!command || !entry) return null;
   const { about, define, examples, run } = await entry.load();
   define?.(command);
-  for (const option of command.options) rejectEmptyPathOrTime(option);
+  for (const option of command.options) refuseEmptyPathOrTime(option);
   command.description(about).addHelpText("after", formatExamples(examples, deps));
   return { command, run };
 }

@@ -54,7 +54,7 @@ const pathOrTimePlaceholder = /<(?:path|file|folder|dir|time)>$/;
  * Makes a path or time option reject an empty value, which usually comes from an unset variable. Options with a parser
  * check their own values.
  */
-export function rejectEmptyPathOrTime(option: Option): void {
+export function refuseEmptyPathOrTime(option: Option): void {
   const { flags, long, parseArg } = option;
   if (parseArg || !pathOrTimePlaceholder.test(flags)) return;
   option.argParser((text: string) => {

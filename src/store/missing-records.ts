@@ -26,7 +26,7 @@ export class MissingRecords {
   add(records: Iterable<MissingId>): void {
     const insert = `INSERT OR IGNORE INTO missing (resource, record_id, last_seen_at)
       SELECT ?, record_id, coalesce(?, since_at) FROM records WHERE record_id = ?`;
-    for (const { id, lastReadAt } of records) this.mirror.execute(insert, this.resourceName, lastReadAt, id);
+    for (const { id, lastSeenAt } of records) this.mirror.execute(insert, this.resourceName, lastSeenAt, id);
   }
 
   delete(returned: Iterable<number>): void {

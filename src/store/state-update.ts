@@ -46,7 +46,7 @@ export interface RecordLookup {
 export interface MissingId {
   id: number;
   /** The time (ISO 8601) of the previous read of the record's date or list. Null for new and undated faulty records. */
-  lastReadAt: string | null;
+  lastSeenAt: string | null;
 }
 
 /** The effects of a read on the sync state. */
@@ -96,7 +96,7 @@ function decideComplete(
   const notReturned = lookup.currentIds(expectedDates).filter((id) => !returnedIds.has(id));
   const missing = notReturned.map((id) => ({
     id,
-    lastReadAt: findLastReadAt(before.coverage, lookup.dateOf(id)),
+    lastSeenAt: findLastReadAt(before.coverage, lookup.dateOf(id)),
   }));
   return {
     dates,
@@ -126,7 +126,7 @@ function decideFaulty(
   const dates = withFaultySlice(before, slice);
   // Reads of these new records' own dates did not return the records, so the API does not count them for those dates.
   // They are marked as missing, so that the mirror does not count them either.
-  const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastReadAt: null }));
+  const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastSeenAt: null }));
   return {
     dates,
     notMissing: [...ids, ...faulty.ids.filter(isUndated)],
@@ -144,5 +144,5 @@ function findMissingUndated(
 ): MissingId[] {
   const found = new Set([...collectFaultyIds(after.faultySlices), ...returned]);
   const missing = [...collectFaultyIds(before.faultySlices)].filter((id) => !found.has(id) && isUndated(id));
-  return missing.map((id) => ({ id, lastReadAt: null }));
+  return missing.map((id) => ({ id, lastSeenAt: null }));
 }

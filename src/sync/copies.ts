@@ -95,7 +95,7 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
   const coverage = state.loadCoverage();
   if (!coverage.some((range) => containsInstant(range, newerDate))) return;
-  state.missing.add([{ id, lastReadAt: findLastReadAt(coverage, newerDate) }]);
+  state.missing.add([{ id, lastSeenAt: findLastReadAt(coverage, newerDate) }]);
 }
 
 function secondRange(date: number): TimeRange {

@@ -7,7 +7,7 @@ import {
   parsedOption,
   parseList,
   parseRange,
-  rejectEmptyPathOrTime,
+  refuseEmptyPathOrTime,
 } from "../../src/cli/flags.js";
 import { resources } from "../../src/resources/registry.js";
 import { formatInstant } from "../../src/util/timestamps.js";
@@ -32,9 +32,9 @@ test("the command, --json, --verbose, --profile, --db and --key-file are recogni
   });
 });
 
-test("rejectEmptyPathOrTime makes an option reject an empty value without affecting how other values are parsed", () => {
+test("refuseEmptyPathOrTime makes an option reject an empty value without affecting how other values are parsed", () => {
   const option = parsedOption("--at <time>", "a time", (text) => text.length);
-  rejectEmptyPathOrTime(option);
+  refuseEmptyPathOrTime(option);
   expect(option.parseArg?.("2026", undefined)).toBe(4);
   expect(() => option.parseArg?.("", undefined)).toThrow("`--at` is empty");
 });

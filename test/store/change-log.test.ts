@@ -46,7 +46,7 @@ test("if a missing record returns with a new value, the time span of the change 
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
   const missing = new SyncState(mirror, "orders").missing;
-  mirror.transaction(() => missing.add([{ id: 1, lastReadAt: at(2) }]));
+  mirror.transaction(() => missing.add([{ id: 1, lastSeenAt: at(2) }]));
   writeRead(mirror, "orders", [], allDates(3));
   writeRead(mirror, "orders", [refunded(5)], allDates(4));
   expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);

@@ -46,7 +46,7 @@ test.each<
     "a record that a complete read did not return is missing, and the stored totals of the range are outdated",
     unread,
     { ids: [1, 2], changed },
-    { notMissing: [1, 2], missing: [{ id: 3, lastReadAt: null }], outdatedTotals: [changed, firstDay] },
+    { notMissing: [1, 2], missing: [{ id: 3, lastSeenAt: null }], outdatedTotals: [changed, firstDay] },
   ],
   [
     "if a complete read returned all records, only the stored totals of changed records are outdated",
@@ -64,7 +64,7 @@ test.each<
     "a complete read replaces a faulty range, and records without a readable date that the read did not return are missing",
     faulty,
     { ids: [1, 2, 3] },
-    { dates: { coverage: [read], faultySlices: [] }, missing: [{ id: 9, lastReadAt: null }] },
+    { dates: { coverage: [read], faultySlices: [] }, missing: [{ id: 9, lastSeenAt: null }] },
   ],
   [
     "a record without a readable date that a complete read returns is not missing",
@@ -87,7 +87,7 @@ test.each<
     "a new record that the API returned for a different date is missing if its own date had already been read",
     covered,
     { faulty: { ...fault, ids: [3, 4], addedIds: [3, 4] } },
-    { notMissing: [], missing: [{ id: 4, lastReadAt: null }] },
+    { notMissing: [], missing: [{ id: 4, lastSeenAt: null }] },
   ],
   [
     "a new record without a readable date is not missing, even if all dates have been read",
@@ -121,7 +121,7 @@ test.each<
     { faulty: { ...fault, ids: [1] } },
     {
       dates: { coverage: [], faultySlices: [{ ...read, recordIds: [1], fault: "a new fault" }] },
-      missing: [{ id: 9, lastReadAt: null }],
+      missing: [{ id: 9, lastSeenAt: null }],
     },
   ],
 ])("stored state after a read: %s", (_, before, reading, expected) => {

@@ -68,7 +68,7 @@ test("a missing record counts as last seen at the last complete read of its date
   mirror.transaction(() => {
     state.applyReading({ ...read("2026-10-02", "2026-10-20"), ids: [1] });
     state.applyReading(read("2026-10-06", "2026-10-21"));
-    state.missing.add([{ id: 99, lastReadAt: null }]);
+    state.missing.add([{ id: 99, lastSeenAt: null }]);
   });
   expect(mirror.selectRows("SELECT record_id AS id, last_seen_at AS at FROM missing ORDER BY id")).toEqual([
     { id: 1, at: "2026-10-20T00:00:00.000Z" },
@@ -122,7 +122,7 @@ test("SyncState.count excludes missing and removed records from counts by date r
   const cancelled = listStatusFilters(orders).find(({ name }) => name === "cancelled")?.statusBit;
   const counts = () => [state.count({ from: 0, to: 2 * hour }), state.count({ from: 0, to: day }, cancelled)];
   expect(counts()).toEqual([3, 3]);
-  mirror.transaction(() => state.missing.add([1, 2].map((id) => ({ id, lastReadAt: null }))));
+  mirror.transaction(() => state.missing.add([1, 2].map((id) => ({ id, lastSeenAt: null }))));
   expect(counts()).toEqual([1, 2]);
   mirror.transaction(() => new RecordWriter(mirror, orders, unrecordedRun(2)).remove([1, 3], day));
   expect(counts()).toEqual([0, 1]);

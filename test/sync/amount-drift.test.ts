@@ -121,7 +121,7 @@ test.each([
 test("confirmDrift returns false if one old record is missing from the API, even if a different record has reappeared", async () => {
   const { drift, run } = await makeDrift(6, withdrawFirst);
   const [id = 0] = run.mirror.selectValues<number>("SELECT record_id FROM records WHERE key = 'o1'");
-  run.mirror.transaction(() => run.state.missing.add([{ id, lastReadAt: null }]));
+  run.mirror.transaction(() => run.state.missing.add([{ id, lastSeenAt: null }]));
   expect(await confirmDrift(run, drift)).toBe(false);
 });
 

@@ -173,9 +173,9 @@ test("if an earlier run did not find some records, sync plans to re-read the day
   const missingDates = () =>
     loadPlanState({ mirror, resource: orders, state } as unknown as DatedSession).missingDates;
   writeRead(mirror, "orders", [orderAt("a", 10.5 * day), orderAt("b", "soon"), orderAt("c", 20 * day)]);
-  mirror.transaction(() => state.missing.add([{ id: 1, lastReadAt: null }]));
+  mirror.transaction(() => state.missing.add([{ id: 1, lastSeenAt: null }]));
   expect(missingDates()).toEqual([days(10, 11)]);
-  mirror.transaction(() => state.missing.add([{ id: 2, lastReadAt: null }]));
+  mirror.transaction(() => state.missing.add([{ id: 2, lastSeenAt: null }]));
   expect(missingDates()).toEqual(expect.arrayContaining([days(10, 11), allTime]));
 });
 
