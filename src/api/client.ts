@@ -32,6 +32,8 @@ export interface ApiSettings {
   key: string;
   /** The hint for a rejected key (401), which depends on the key's source. */
   rejectedKeyHint: string;
+  /** How to replace the key, which depends on its source, such as "run `brandapi login`". */
+  keyReplacement: string;
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */
   maxWaitMs: number;
@@ -112,8 +114,9 @@ export class ApiClient {
       if (failure.kind === "rejected") {
         this.#outage.recordResponse();
         const keyScopes = failure.status === 403 ? await this.#requestKeyScopes(path) : null;
-        const { baseUrl, rejectedKeyHint } = this.settings;
-        throw createRejectionError(failure, { path, baseUrl, scope, keyScopes, rejectedKeyHint });
+        const { baseUrl, rejectedKeyHint, keyReplacement } = this.settings;
+        const hints = { rejectedKeyHint, keyReplacement };
+        throw createRejectionError(failure, { path, baseUrl, scope, keyScopes, ...hints });
       }
 
       this.#outage.recordFailure(path, sentAt);

@@ -146,6 +146,7 @@ interface RequestContext {
   path: string;
   baseUrl: string;
   rejectedKeyHint: string;
+  keyReplacement: string;
   /** The scope that the path requires. */
   scope: string | undefined;
   /** The key's scopes if the status is 403; otherwise null. */
@@ -213,7 +214,7 @@ const maxListedScopes = 20;
 
 function createForbiddenError(
   { isWebPage, status }: RejectedRequest,
-  { path, scope, keyScopes }: RequestContext,
+  { path, scope, keyScopes, keyReplacement }: RequestContext,
 ): Forbidden {
   if (isWebPage)
     return new Forbidden(
@@ -236,7 +237,7 @@ function createForbiddenError(
   if (keyScopes && scope !== undefined && !keyScopes.includes(scope))
     return new Forbidden(`The key lacks the scope ${scope}, which ${path} requires (403).`, {
       status,
-      hint: `create a key with that scope ${consolePage}; then run \`brandapi login\``,
+      hint: `create a key with that scope ${consolePage}; then ${keyReplacement}`,
     });
   const list = keyScopes?.slice(0, maxListedScopes).join(", ") || "none";
   const listed = keyScopes ? `; the key's scopes: ${list}` : "";

@@ -35,6 +35,7 @@ export async function openApi(
     rateLimit,
     maxWaitMs,
     rejectedKeyHint: rejectedKeyHint(settings),
+    keyReplacement: describeKeyReplacement(settings),
     userAgent: `brandapi/${readVersion()}`,
     statePath: platformFolder("state", deps),
   };
@@ -154,7 +155,7 @@ export function warnBeforeExpiry(
 type KeySettings = Pick<Settings, "keySource" | "passedFlags">;
 
 /** Describes how to replace the key in use, which may come from the environment or from a file. */
-function describeKeyReplacement({ keySource, passedFlags }: KeySettings): string {
+export function describeKeyReplacement({ keySource, passedFlags }: KeySettings): string {
   if (keySource === "variable") return "set BRANDAPI_KEY to the new key";
   if (keySource === "file") return `replace the key in the file ${passedFlags.keyFile}`;
   return "run `brandapi login`";

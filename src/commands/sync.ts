@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { runForProfiles } from "../cli/all-profiles.js";
+import { describeKeyReplacement } from "../cli/api-session.js";
 import {
   allProfilesOption,
   type ChosenResources,
@@ -225,9 +226,10 @@ async function syncProfile(
  */
 function selectAllowed(
   { resources: chosen, areNamed }: ChosenResources,
-  { identity, mirror }: MirrorSession,
+  { identity, mirror, settings }: MirrorSession,
 ): ResourceSelection {
   const { scopes } = identity.key;
+  const thenReplaceKey = `then ${describeKeyReplacement(settings)}`;
   // Always request a named resource, because the API's error is more useful than a note that the resource was skipped.
   const isAllowed = ({ scope }: Resource) => areNamed || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
@@ -236,11 +238,12 @@ function selectAllowed(
     .map((resource) => ({
       resource,
       why: `the key lacks the scope ${resource.scope}`,
+      hint: `create a key with that scope in the brand's console, ${thenReplaceKey}`,
       wasReadBefore: hasBeenRead(mirror, resource),
     }));
   if (allowed.length === 0 && !withoutScope.some(({ wasReadBefore }) => wasReadBefore))
     throw new Forbidden("The key has none of the scopes that a sync needs, so nothing was read.", {
-      hint: "in the brand's console (Settings > Integrations > Brand API), create a key with the required scopes",
+      hint: `create a key with the required scopes in the brand's console (Settings > Integrations > Brand API), ${thenReplaceKey}`,
       failureScope: "command",
     });
   return { allowed, withoutScope, areNamed };

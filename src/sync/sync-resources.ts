@@ -61,6 +61,8 @@ export interface ResourceSelection {
 interface ResourceWithoutScope {
   resource: Resource;
   why: string;
+  /** How to get a key with the scope, which depends on the key's source. */
+  hint: string;
   /** True if an earlier run read the resource. The mirror then contains data that is no longer updated. */
   wasReadBefore: boolean;
 }
@@ -84,8 +86,8 @@ export async function syncResources(
 
   // First, record the resources whose scope the key has lost. This needs no requests, so it succeeds even during an
   // outage.
-  const lostAccess = lost.map(({ resource, why }) => {
-    const { row, error } = recordLostScope(session, resource, why);
+  const lostAccess = lost.map(({ hint, resource, why }) => {
+    const { row, error } = recordLostScope(session, resource, new Forbidden(`${why}.`, { hint }));
     onRunEnd(row);
     return { resource, error };
   });
@@ -108,10 +110,9 @@ export async function syncResources(
 function recordLostScope(
   session: SyncSession,
   resource: Resource,
-  why: string,
+  denial: Forbidden,
 ): { row: RunRow; error: Error } {
-  const hint = "create a key with that scope in the brand's console, then run `brandapi login`";
-  const error = createAccessDeniedError(resource, new Forbidden(`${why}.`, { hint }));
+  const error = createAccessDeniedError(resource, denial);
   const task = silentReporter.begin({ name: resource.name });
   const row = endRun(startRun(session, resource, task), { outcome: "incomplete", error });
   return { row, error };

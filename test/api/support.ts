@@ -66,6 +66,7 @@ export function testApi(
     baseUrl,
     key,
     rejectedKeyHint: "create a new key",
+    keyReplacement: "use the new key",
     rateLimit: null,
     maxWaitMs: 0,
     userAgent: "brandapi/test",

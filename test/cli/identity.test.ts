@@ -15,7 +15,7 @@ import { makeBrand } from "../support/brand.js";
 import type { Fault } from "../support/faults.js";
 import { until } from "../support/process.js";
 import { testDeps } from "../support/program.js";
-import { day, hour, minute, noon } from "../support/records.js";
+import { day, hour, memberOf, minute, noon } from "../support/records.js";
 
 /** Reads the identity from a response to `/me`. */
 async function identityOf(data: Json, times: { requestedAt?: number; serverTime?: number | null } = {}) {
@@ -106,6 +106,34 @@ test.each(["whoami", "sync roster --quiet"])(
     expect(await warned(command)).toMatch(/, then run `brandapi login`\.\n$/);
   },
 );
+
+test.each(["sync orders", "verify orders", "sync", "verify"])(
+  "if the key lacks a scope, the hint of `%s` and `status` says how to replace a key from BRANDAPI_KEY, a key file or the profile",
+  async (command) => {
+    const brand = makeBrand({ roster: [memberOf("r1")] });
+    await brand.run("sync orders roster");
+    brand.setKey({ scopes: ["roster:read"] });
+    writeFileSync(join(brand.home, "key.txt"), brand.key, { mode: 0o600 });
+    const hintOf = (err: string) => /hint: (create a key with that scope .*)\n/.exec(err)?.[1];
+    const hints = async (words: string) => {
+      const { err } = await brand.run(words);
+      const status = await brand.run("status orders --max-age 26h");
+      return [hintOf(err), hintOf(status.err)];
+    };
+    const both = (end: string) => Array(2).fill(expect.stringMatching(`[;,] then ${end}$`));
+    expect(await hints(command)).toEqual(both("set BRANDAPI_KEY to the new key"));
+    expect(await hints(`${command} --key-file key.txt`)).toEqual(both("replace the key in the file key.txt"));
+    await brand.run("login --key-file key.txt");
+    delete brand.env.BRANDAPI_KEY;
+    expect(await hints(command)).toEqual(both("run `brandapi login`"));
+  },
+);
+
+test("if the key has none of the required scopes, the hint of `sync` says how to replace the key", async () => {
+  const brand = makeBrand();
+  brand.setKey({ scopes: [] });
+  expect((await brand.run("sync")).err).toMatch(/API\), then set BRANDAPI_KEY to the new key\n$/);
+});
 
 test("whoami prints the brand, the key and the settings, and prints nothing with --quiet", async () => {
   const brand = makeBrand({ name: "Acme" });

@@ -202,6 +202,7 @@ export class World {
       baseUrl: testBaseUrl,
       key: this.brand.keys[0]?.secret ?? "",
       rejectedKeyHint: "create a new key",
+      keyReplacement: "use the new key",
       userAgent: "test",
       statePath: this.folder,
     };

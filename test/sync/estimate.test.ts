@@ -43,7 +43,9 @@ test("a sync's plan skips a resource to which access is denied, unless the user 
       return await run.api.get(path, query);
     };
     const api = { get, stats: run.api.stats } as ApiClient;
-    const withoutScope = [{ resource: content, why: "the key lacks a scope", wasReadBefore: false }];
+    const withoutScope = [
+      { resource: content, why: "the key lacks a scope", hint: "create a key", wasReadBefore: false },
+    ];
     return await estimateSync({ ...run, api }, { allowed: [roster, orders], withoutScope, areNamed }, null);
   };
   const denied = new Forbidden("The plan does not include /roster.");
