@@ -163,9 +163,10 @@ function formatResult(result: VerificationResult, flags: GlobalFlags, { env, std
     : "";
   const lines = [`${resource}: ${result.state}${totals} (${pluralize(result.requests, "request")})`];
   if (repaired) {
-    const { rows_changed, rows_new, rows_removed, run_id } = repaired;
+    const { logged_changes, rows_changed, rows_new, rows_removed, run_id } = repaired;
     const rows = `${formatCount(rows_new)} new, ${formatCount(rows_changed)} changed, ${formatCount(rows_removed)} removed`;
-    lines.push(`  repaired: ${rows}: \`brandapi changes ${resource} --run ${run_id}\``);
+    const command = logged_changes > 0 ? `: \`brandapi changes ${resource} --run ${run_id}\`` : "";
+    lines.push(`  repaired: ${rows}${command}`);
   }
   for (const { first, part, state, why, read_at } of groupParts(parts)) {
     const span = first === part ? first : `${first} to ${part}`;

@@ -136,3 +136,9 @@ export class ChangeLog {
     return findLastReadAt(this.coverageBeforeRun, date);
   }
 }
+
+/** Returns the number of changes to a resource's records that a run has logged. */
+export function countChanges(mirror: Mirror, resourceName: string, runId: number): number {
+  const select = "SELECT count(*) FROM changes WHERE resource = ? AND run_id = ?";
+  return mirror.selectValue<number>(select, resourceName, runId) ?? 0;
+}

@@ -8,7 +8,7 @@ import type { Evidence } from "./evidence.js";
  * The kinds of parts in a result:
  * - `month`: the records in a calendar month
  * - `list`: an entire list without dates
- * - `unread`: a date range that has never been read
+ * - `unread`: a date range or an entire list that has never been read
  * - `unreachable`: records that the API counts but does not return for any date range
  * - `unexpected-dates`: records with unreadable dates or dates outside the requested range
  */
@@ -26,19 +26,28 @@ export interface PartResult {
   read_at: string | null;
 }
 
+/** The sync that repaired the records. */
+interface Repair extends Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed"> {
+  /** The number of changes that `brandapi changes --run` lists. Records that had never been read are not changes. */
+  logged_changes: number;
+}
+
 export interface RecordsResult extends CountSums {
   resource: string;
   state: "proven" | "unproven" | "different" | "repaired";
   parts: PartResult[];
   blind_spot: string;
-  /** The number of unread records, excluding those dated before the floor; for lists, of records with outdated details. */
+  /**
+   * The number of unread records, excluding those dated before the floor. For a list that has been read, the number of
+   * records with outdated details.
+   */
   unread?: number;
   future?: { records: number; until: string } | null;
   /** The number of current records without a readable date. */
   undated?: number;
   /** True if the API's counts contradict each other, or if a list changed during every read. */
   unsettled?: boolean;
-  repaired?: Pick<RunRow, "run_id" | "rows_new" | "rows_changed" | "rows_removed">;
+  repaired?: Repair;
   collectEvidence?: () => Evidence[];
 }
 
@@ -101,7 +110,7 @@ export function listProblems(records: RecordsResult, tableError: string | null):
   const names = `${differing.slice(0, 3).join(", ")}${more}`;
   if (differing.length > 0)
     problems.push({ kind: "different", text: `${resource} differs from the API (${names})` });
-  // Lists are always read in full, but the details of their records may not have been read since they changed.
+  // A list is always read in full, but the details of its records may not have been read since they changed.
   const isList = parts.some(({ kind }) => kind === "list");
   const have = unread === 1 ? "has" : "have";
   if (unread)

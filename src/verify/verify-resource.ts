@@ -1,5 +1,6 @@
 import { failureScope, Incomplete, Stopped } from "../errors.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
+import { countChanges } from "../store/change-log.js";
 import { saveVerifyFinding } from "../store/known-problems.js";
 import { rebuildTables } from "../store/rebuild.js";
 import { hasBeenRead } from "../store/runs.js";
@@ -106,7 +107,8 @@ async function verifyRecords(
   session.cachedTotals.clear();
   const after = await recordVerification(session, resource, tableError);
   const { run_id, rows_new, rows_changed, rows_removed } = row;
-  const repaired = { run_id, rows_new, rows_changed, rows_removed };
+  const logged_changes = countChanges(session.mirror, resource.name, run_id);
+  const repaired = { run_id, rows_new, rows_changed, rows_removed, logged_changes };
   return { ...after, state: after.state === "proven" ? "repaired" : after.state, repaired };
 }
 
@@ -131,7 +133,8 @@ async function recordVerification(
   const { api_total, mirror_total, differing, parts } = result;
   const problems = listProblems(result, tableError);
   const text = problems.map((problem) => problem.text).join("; ");
-  const verified = problems.length === 0 && parts.length > 0;
+  // An empty list that has never been read has no problems, but was not compared with anything.
+  const verified = problems.length === 0 && parts.some(({ kind }) => kind !== "unread");
   mirror.transaction(() => {
     endRun(run, {
       outcome: "compared",

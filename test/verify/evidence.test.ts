@@ -309,4 +309,9 @@ test("verify --repair reports the number of repaired records, and `changes --run
   const repair = await brand.run(["verify", "orders", "--repair", "--db", brand.db]);
   expect(repair.out).toContain(`--db ${brand.db}\``);
   expect((await brand.run("changes --run 1")).err).toContain("Run 1 found no changes");
+  // Records that had never been read are not logged as changes.
+  await brand.run("sync roster");
+  brand.add("gifts", ...makeBrand({ history: 20, listLimit: 3 }).data.gifts);
+  const read = await brand.run("verify gifts --repair");
+  expect(read.out).toMatch(/^ {2}repaired: 3 new, 0 changed, 0 removed$/m);
 });

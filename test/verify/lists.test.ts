@@ -37,6 +37,42 @@ describe("lists without dates", () => {
     });
   });
 
+  test("verify reports a list that has never been read as unproven, with the sync command, and --repair reads it", async () => {
+    const brand = makeBrand({ history: 20, listLimit: 3 });
+    await brand.run("sync roster");
+    for (const name of ["gifts", "opportunities"]) {
+      const never = await verified(brand, `verify ${name} --evidence`);
+      expect(never.result).toMatchObject({
+        state: "unproven",
+        ...{ api_total: 3, mirror_total: 0, differing: 0, unread: 3 },
+        found: [`${name} has 3 records that have not been read yet`],
+      });
+      expect(never.result?.evidence?.[0]).toMatchObject({ check: "every record", agrees: null });
+      expect(never.month).toEqual({
+        kind: "unread",
+        month: "all",
+        state: "unproven",
+        why: `the list has never been read; run \`brandapi sync ${name}\``,
+        read_at: null,
+      });
+      expect([never.code, never.err]).toEqual([
+        8,
+        expect.stringContaining(`run \`brandapi verify ${name} --repair\``),
+      ]);
+      const repaired = await verified(brand, `verify ${name} --repair`);
+      expect([repaired.code, repaired.result?.state]).toEqual([0, "repaired"]);
+    }
+  });
+
+  test("verify does not report an empty list that has never been read as proven", async () => {
+    const brand = makeBrand({ roster: members });
+    await brand.run("sync roster");
+    const { code, result } = await verified(brand, "verify gifts");
+    expect([code, result?.state, brand.lastRun("gifts")?.verified]).toEqual([0, "unproven", 0]);
+    await brand.run("sync gifts");
+    expect((await verified(brand, "verify gifts")).result?.state).toBe("proven");
+  });
+
   test("verify counts new, changed and removed records in a list without storing them, and --repair stores them", async () => {
     const brand = makeBrand({ roster: members });
     await brand.run("sync roster");
