@@ -205,7 +205,7 @@ it.each([
 it("rate-limit headers are ignored unless they allow fewer requests than the configured limit", async () => {
   const clock = new FakeClock();
   const { limiter, send } = openLimiter(clock);
-  // After a minute, these requests no longer count toward the configured limit.
+  // When the headers arrive, these requests are more than a minute old and no longer count toward the configured limit.
   await send(60);
   clock.pass(61_000);
   limiter.endRequest(await limiter.acquire(never), { remaining: 5_000, resetMs: 20_000 });

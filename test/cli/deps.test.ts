@@ -21,7 +21,7 @@ test("sleep supports durations beyond the limit of Node's timers, and rejects wi
   await expect(systemClock.sleep(0, stop.signal)).rejects.toBe(reason);
 });
 
-test("by default, commands use this process's environment, streams and working directory", () => {
+test("by default, commands use the environment, streams and working directory of the process", () => {
   const { signal } = new AbortController();
   const deps = systemDeps({ signal, runGracefully: (work) => work(), fetch });
   const { argv, env, execPath, platform, stderr, stdin, stdout } = process;

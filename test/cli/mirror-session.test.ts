@@ -55,7 +55,7 @@ test("the error for a locked mirror suggests --wait only for commands that accep
   lock.release();
 });
 
-test("the lock on a mirror creates no SQLite journal file that a killed process would leave behind", async () => {
+test("locking a mirror creates no SQLite journal file, because a killed process would leave the file behind", async () => {
   const { path } = await olderMirror();
   const { signal } = new AbortController();
   const lock = await lockMirror(path, { clock: systemClock, signal });

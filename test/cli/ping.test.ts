@@ -95,7 +95,7 @@ test.each<[string, (number | Error)[], ExitCode, string[], string]>([
   expect(run.err).toBe(warning === "" ? "" : `warning: the ping failed: ${warning}\n`);
 });
 
-test("each ping is awaited, and a failed run's error is thrown after the failure ping", async () => {
+test("withPings waits for each ping, and throws a failed run's error only after the failure ping", async () => {
   const order: string[] = [];
   const fetch: Fetch = async (url) => {
     await new Promise((resolve) => setImmediate(resolve));

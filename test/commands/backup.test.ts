@@ -74,7 +74,7 @@ test("backup waits for another program to finish writing to the mirror, even if 
   await ended;
 });
 
-test("backup writes a complete copy of the mirror with a timestamp in its name, and status prints its age", async () => {
+test("backup writes a complete copy of the mirror to a file named with a timestamp, and status prints the backup's age", async () => {
   const brand = await mirrored();
   const ran = await brand.run("backup");
   const [name = ""] = backups(brand);
@@ -134,7 +134,7 @@ test("backup keeps the 7 newest intact copies by default and all copies with --k
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("if the mirror has never been synced, backup --keep 1 does not remove the backups of other mirrors", async () => {
+test("if the mirror has never been synced, backup --keep 1 removes no files, because it cannot recognize the mirror's backups", async () => {
   const brand = makeBrand();
   await createEmptyMirror(brand.db);
   mkdirSync(join(brand.home, "backups"));

@@ -106,7 +106,7 @@ test("export --until filters any dated table that is exported alone, but only ev
   });
 });
 
-test("export --where runs a subquery on the data as of --as-of, and warns if no sync of the subquery's table has completed", async () => {
+test("export --as-of also applies to subqueries in --where, and warns if no sync of a subquery's table has completed", async () => {
   const mirror = await makeMirror();
   const host = { id: "host-1" };
   writeRead(mirror, "orders", [anOrder(1), anOrder(2)]);

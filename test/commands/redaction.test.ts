@@ -38,7 +38,7 @@ async function syncTwice(): Promise<{ brand: TestBrand; hostId: string }> {
   await brand.run("sync");
   brand.pass(day);
   rename(brand, hostId, name(2));
-  // Adding a host to an order counts as a single change.
+  // An added host is recorded as a single change, which contains the host's data as JSON.
   brand.data.orders = brand.data.orders.map((one) =>
     one.id === unattributed ? { ...one, host: { id: hostId, ...name(2) } } : one,
   );

@@ -248,7 +248,7 @@ test("status shows the findings of the last `verify` run until a later sync repl
   mirror.db.close();
 });
 
-test("the error from status --max-age lists each reason for denied access once, the resources with stale data, and the next command", async () => {
+test("the error from status --max-age groups inaccessible resources by reason, lists the stale resources, and suggests a command that syncs them", async () => {
   const mirror = await makeMirror();
   for (const name of ["orders", "roster", "content"])
     writeRead(mirror, name, [], { at: "2026-11-02T02:00:00.000Z" });

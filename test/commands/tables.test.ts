@@ -50,7 +50,7 @@ test("brandapi tables NAME shows columns, types and an example query that runs",
     expect(facts.name).toBe(name.replaceAll("-", "_"));
     const header = (await brandapi(["export", name, "--csv", "--limit", "0", "--db", db])).out.trim();
     const names = facts.columns.map((column: { name: string }) => column.name) as string[];
-    // A CSV export contains only fields from the API unless computed columns are named.
+    // Without --columns, a CSV export contains only fields from the API, so its header lacks the computed columns.
     const computed = computedColumns[name] ?? [];
     expect(names.filter((one) => !computed.includes(one))).toEqual(header.split(","));
     expect(names).toEqual(expect.arrayContaining(computed));

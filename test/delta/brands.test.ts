@@ -60,7 +60,10 @@ function actionsOf(table: string, version: number): Action[] {
 const partitionsIn = (actions: readonly Action[], kind: string) =>
   actions.flatMap((action) => action[kind]?.partitionValues ?? []);
 
-/** Queries the latest version of a table as a Delta reader would. `t` contains its current files with their partition values. */
+/**
+ * Queries the newest version of a Delta table. `t` contains the rows of all current files, and the files' partition
+ * values.
+ */
 async function read(table: string, sql: string) {
   const { files } = await readDeltaLog(table);
   const selects = [...files.values()].map(({ partitionValues: { brand_id, month }, path }) => {

@@ -66,7 +66,7 @@ async function currentFiles(table: string): Promise<Map<string, string>> {
   return new Map([...files].map(([month, { path }]) => [month, path]));
 }
 
-/** Queries a table's newest version like a Delta reader. `t` contains its current files with their months. */
+/** Queries the newest version of a Delta table. `t` contains the rows of all current files, and the files' months. */
 async function read(table: string, sql: string) {
   const files = [...(await currentFiles(table))].map(
     ([month, path]) =>

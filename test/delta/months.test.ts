@@ -61,7 +61,7 @@ test.each([
   expect(names.filter((name) => excluded.some((other) => other === name))).toEqual([]);
 });
 
-test("a view's Delta version is verified up to the oldest sync of the view's resources if all of these resources are verified", async () => {
+test("a Delta version of a view counts as verified only if all of the view's resources are verified, and contains the time of their oldest sync", async () => {
   const mirror = await makeMirror();
   const stateOf = (name: string) => open(mirror, name).mirrorState;
   expect(stateOf("orders")).toEqual({ brand: null, run: 0, verified: false, through: null });

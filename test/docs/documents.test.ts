@@ -37,7 +37,7 @@ test("src/views/views.sql is up to date, and differs from the stored views only 
   const db = new Sqlite(":memory:");
   db.exec(text);
   const generated = db.prepare<[], string>("SELECT sql FROM sqlite_schema ORDER BY rowid").pluck().all();
-  // White space in string literals must be the same.
+  // Only white space outside string literals may differ.
   const withoutSpaces = (sql: string) => sql.replace(/('[^']*')|\s+/g, "$1");
   expect(generated.map(withoutSpaces)).toEqual(views.map(createViewSql).map(withoutSpaces));
 });
@@ -49,7 +49,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
   const typed = blocks.flatMap(([, language, body = ""]) =>
     language === "sh" ? body.split("\n") : typedLines(body),
   );
-  // A page can show an invalid command with its error message.
+  // A page can show an invalid command if it also shows the command's error message.
   for (const words of typed.flatMap(brandapiCalls)) {
     const wrong = await findUsageErrors(words);
     expect(wrong === "" || text.includes(wrong), `${words.join(" ")}: ${wrong}`).toBe(true);
@@ -57,7 +57,7 @@ test.each(pages)("the links and commands in %s are valid", async (_, { text, url
 });
 
 test.each(pages)("the source files named in %s exist", (_, { text, url }) => {
-  // A page can name files that it asks the reader to create.
+  // Files that a page asks the reader to create need not exist.
   const named = text.replace(/Create `[^`]+`/g, "").matchAll(/`([\w./-]+\.ts)`/g);
   const unknown = Array.from(named, ([, file = ""]) => file).filter(
     (file) => !existsSync(new URL(file, url)) && !existsSync(new URL(file, root)),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   writeFileSync(join(brand.home, "own.sql"), "SELECT * FROM sales_by_month WHERE month = :month");
   mkdirSync(join(brand.home, "disk"));
   expect((await brand.run("sync")).code).toBe(0);
-  // One of the examples reads the data as of 30 days ago.
+  // One example reads the data as of 30 days ago, so the first sync must be older.
   brand.pass(31 * day);
   expect((await brand.run("sync")).code).toBe(0);
   expect((await brand.run("backup")).code).toBe(0);

@@ -534,7 +534,7 @@ test.each([
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test("the download of a file of unknown size fails once it exceeds 16 GiB", async () => {
+test("the download of a file of unknown size fails if the file is larger than 16 GiB", async () => {
   const chunk = { byteLength: limit + 1 } as Uint8Array;
   const response = { status: 200, headers: new Headers(), body: Readable.from([chunk]) };
   const { error } = await transferFrom(async () => response, { size: null });

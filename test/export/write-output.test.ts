@@ -208,7 +208,7 @@ test("a stopped export keeps the previous file and its permissions", async () =>
   expect(readdirSync(home)).toEqual(["data"]);
 });
 
-test("if the complete file cannot be moved to the target path, the export fails and removes the file", async () => {
+test("if a complete export cannot be moved to the target path, the export fails and removes its temporary file", async () => {
   const home = makeHome();
   const failing = (cause: Error) =>
     writeToFile([{ data: "new" }], join(home, "data"), testDeps(), { publish: () => Promise.reject(cause) });

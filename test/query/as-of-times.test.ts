@@ -113,7 +113,7 @@ test.each([
   expect(await rows(at(3))).toEqual([after]);
 });
 
-test("with --as-of, `sync_runs` contains each run from its end time, or from its start time if it was killed", async () => {
+test("with --as-of, `sync_runs` contains the runs that had ended by that time, and the killed runs that had started by that time", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: at(1) });
   writeRead(mirror, "orders", [], { at: at(2) });

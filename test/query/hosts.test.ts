@@ -14,7 +14,7 @@ function ranked(id: string | null, total_clicks: number, orders: number): JsonOb
   return { host, total_clicks, orders, revenue: orders * 0.1, conversion_rate: orders / total_clicks };
 }
 
-test("hosts_by_month takes each month's clicks and `ranking_orders` from the newest ranking of all hosts, not of one host", async () => {
+test("hosts_by_month takes each month's clicks and `ranking_orders` from the newest ranking of all hosts, and ignores rankings of a single host", async () => {
   const mirror = await makeMirror();
   const host = (id: string | null) => ({ host: id === null ? null : { id, username: id } });
   writeRead(mirror, "orders", [

@@ -106,7 +106,7 @@ test("if only the start of a month has been read, `net_through` in sales_by_mont
   });
 });
 
-test("sales_by_month neither marks a month as complete nor compares the next month with it if the month's first day is unread", async () => {
+test("if a month's first day is unread, sales_by_month marks the month as partial, and does not compare the next month with it", async () => {
   const orders = everyDay(Date.UTC(2026, 8, 1), 75);
   const netBefore = async (from: number) => {
     const brand = makeBrand({ orders, now: Date.UTC(2026, 10, 14, 15) });

@@ -16,7 +16,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, old, new, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("each removal or return of a record is stored as a separate version with its own time span", async () => {
+test("each removal and each return of a record is stored as a change and starts a new version of the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(1));
   writeRead(mirror, "orders", [refunded(0), order("o2")], allDates(2));
@@ -42,7 +42,7 @@ test("each removal or return of a record is stored as a separate version with it
   ]);
 });
 
-test("if a missing record returns with a new value, the time span of the change starts at the last read that returned the record", async () => {
+test("if a missing record returns with a new value, the change's `last_seen_unchanged_at` is the last read that returned the record", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [refunded(0)], allDates(day));
   const missing = new SyncState(mirror, "orders").missing;
@@ -52,7 +52,7 @@ test("if a missing record returns with a new value, the time span of the change 
   expect(changes(mirror)).toMatchObject([{ since: at(2), seen: at(4) }]);
 });
 
-test("if a value changes in two successive reads, the time span of the second change starts at the first of these reads", async () => {
+test("if two successive reads each return a new value, the second change's `last_seen_unchanged_at` is the earlier read", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(2));
   for (const day of [3, 4]) write(mirror, orders, [refunded(day)], { requestedAt: Date.parse(at(day)) });
@@ -62,7 +62,7 @@ test("if a value changes in two successive reads, the time span of the second ch
   ]);
 });
 
-test("if the API returns a removed record in the list for a different date, the time span of the removal starts at the last read that returned the record", async () => {
+test("if the API returns a removed record for a wrong date range, the return's `last_seen_unchanged_at` is the last earlier read of the record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [refunded(0)], allDates(1));
   writeRead(mirror, "orders", [], { ...allDates(2), remove: ["o1"] });
@@ -72,7 +72,7 @@ test("if the API returns a removed record in the list for a different date, the 
   expect(changes(mirror).at(-1)).toMatchObject({ kind: "returned", since: at(1), seen: at(4) });
 });
 
-test("adding a record without a readable date is recorded as a change to the roster, which has no dates, but not to orders", async () => {
+test("a new roster record, which has no date, is recorded as added, but a new order with an unreadable date is not", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [], allDates(2));
   write(mirror, orders, [order("o1", { order_date: "soon" })], { requestedAt: Date.parse(at(3)) });

@@ -60,7 +60,7 @@ test("the first read of a campaign's details is not recorded as a change, but la
   ]);
 });
 
-test("the time span of a change to a nested field starts when a list with that field was last read, or when the details were last read if no list has the field", async () => {
+test("for a nested field, a change's `last_seen_unchanged_at` is the last read of a list with that field or, if no list has the field, of the details", async () => {
   const { mirror, write } = await campaigns();
   const withFee = (flatFee: number) => ({ ...listed, payment: { flatFee } });
   write(withFee(100), 1);

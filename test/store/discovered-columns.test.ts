@@ -72,7 +72,7 @@ test.each([
   expect(giftColumns(mirror)).toEqual(["id"]);
 });
 
-test("a sync prints one message for each field whose column has a different name, and a single message for all fields without a column", async () => {
+test("a sync prints one message for each field that is stored under a different column name, and a single message for all fields without a column", async () => {
   const mirror = await makeMirror();
   const deep = { a: { b: { c: { d: 1 } } } };
   expect(write(mirror, gifts, [{ id: 1, plain: 1, "x y": 1, "x-y": 2 }])).toEqual([

@@ -286,7 +286,7 @@ test("if a sync fails because of a rejected key before it migrates an older mirr
   expect(JSON.parse(status.out)).toMatchObject({ failed_run: { isRefused: true } });
 });
 
-test("a migration changes the outcome of `verify` runs from `verified` to `compared`, even if they found differences", async () => {
+test("a migration changes the outcome of `verify` runs from `verified` to `compared`, even for runs that found differences", async () => {
   const path = releasedMirror(`
     INSERT INTO sync_runs (resource, started_at, outcome, verified, error)
       VALUES ('orders', '${day(2)}', 'verified', 1, NULL), ('orders', '${day(3)}', 'verified', 0, '2 orders differ')`);

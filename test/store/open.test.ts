@@ -158,7 +158,7 @@ function empty(path: string, pragma: string) {
   db.close();
 }
 
-test("opening a missing mirror for reading fails without creating it, but a dry run uses an empty mirror", async () => {
+test("opening a missing mirror for reading fails, a dry run uses an empty mirror instead, and neither creates the file", async () => {
   const path = join(makeHome(), "mirror.sqlite");
   const openings = [openMirrorOrEmpty, openMirrorForPlan];
   await expect(openMirrorForReading(path)).rejects.toThrow("ENOENT");
@@ -247,7 +247,7 @@ test("if a newer version migrates a mirror while an older version opens it, the 
   const { db, path } = await makeMirror();
   const newerVersion = migrations.length + 1;
   const brands = {
-    // `openMirror` reads the brand after it has connected to the mirror and checked the version.
+    // Simulates the migration. `openMirror` reads this property after it has checked the mirror's version.
     get ofKey() {
       db.pragma(`user_version = ${newerVersion}`);
       return { id: "b", name: "Fjell" };

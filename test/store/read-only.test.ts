@@ -70,7 +70,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.skipIf(process.platform === "win32")(
-  "opening a read-only mirror with data in its write-ahead log fails and suggests a copy",
+  "opening a read-only mirror with data in its write-ahead log fails and suggests copying the mirror",
   async () => {
     const { makeReadOnly, path, run } = await readableMirror();
     const writer = new Sqlite(path).exec("CREATE TABLE notes (text)");

@@ -316,7 +316,7 @@ const changes = (mirror: Mirror) =>
     "SELECT kind, field, last_seen_unchanged_at AS since, seen_changed_at AS seen FROM changes ORDER BY change_id",
   );
 
-test("if a removed record returns with a new value, the time span of the change starts at the last read with the old value", async () => {
+test("if a removed record returns with a new value, the change's `last_seen_unchanged_at` is the last read that returned the old value", async () => {
   const mirror = await makeMirror();
   for (const day of [1, 2]) writeRead(mirror, "orders", [order("o1")], { at: at(day), whole: true });
   writeRead(mirror, "orders", [], { at: at(3), remove: ["o1"], whole: true });
@@ -331,7 +331,7 @@ test("if a removed record returns with a new value, the time span of the change 
   ]);
 });
 
-test("if a record's date changes, the time span of the change starts at the last read that returned the old date", async () => {
+test("if a record's date changes, the change's `last_seen_unchanged_at` is the last read that returned the old date", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1", { order_date: "2026-08-01T00:00:00Z" })], { at: at(1) });
   const recent = {
@@ -361,7 +361,7 @@ test.each([
   expect(changes(mirror)).toEqual(logged);
 });
 
-test("if two removed records reappear with new values, the time span of each change starts at the last read of that record", async () => {
+test("if two removed records return with new values, each change's `last_seen_unchanged_at` is the last read that returned that record", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [order("o1")], { at: at(1) });
   writeRead(mirror, "orders", [order("o2")], { at: at(2) });

@@ -60,7 +60,7 @@ test("the next run of a resource marks a killed run as stopped, and keeps the ki
   expect(loadRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
 });
 
-test("each response adds to a run's row counts, but replaces the run's request counts", async () => {
+test("a run's row counts are added up over its responses, but its request counts are replaced, because each response reports totals", async () => {
   const mirror = await makeMirror();
   expect(loadNewestRunId(mirror)).toBe(0);
   const [runId, other] = [insertRun(mirror, "orders", at(1)), insertRun(mirror, "roster", at(1))];
@@ -89,7 +89,7 @@ test("findLastRun returns the latest sync, or a later verify run that found diff
   expect(findLastRun(mirror, "orders")?.run_id).toBe(differing);
 });
 
-test("findLastRun returns a verify run that found no differences if there are no other runs", async () => {
+test("findLastRun ignores verify runs that found no differences, unless there are no other runs", async () => {
   const mirror = await makeMirror();
   expect(findLastRun(mirror, "orders")).toBeNull();
   const agreeing = run(mirror, 1, { outcome: "compared", verified: true });
@@ -113,7 +113,7 @@ test.each<[string, "counts" | "does not count", Parameters<typeof run>[2]]>([
   expect(findLastUpToDateSync(mirror, "orders") !== null).toBe(expected === "counts");
 });
 
-test("findLastFinishedSync returns the last sync that completed all reads, and countInterruptedRows counts the rows that later runs read", async () => {
+test("findLastFinishedSync returns the last sync that completed all reads, and countInterruptedRows counts the rows read since that sync", async () => {
   const mirror = await makeMirror();
   run(mirror, 1, { outcome: "stopped", until: at(9), rows_read: 4 }, "roster");
   run(mirror, 1, { outcome: "done", until: at(3), rows_read: 10 });

@@ -69,7 +69,7 @@ test("if a status filter returns a wrong count, sync reports the count once, and
   expect((await synced(brand)).code).toBe(8);
 });
 
-describe("daily totals", () => {
+describe("missing or invalid daily totals", () => {
   const requestsTotals = ({ path }: { path: string }) => path === "/analytics/clicks";
   type Envelope = { data: { timeseries: { orders: number }[] } };
   /** Modifies the days in the next daily-totals response. */

@@ -165,7 +165,7 @@ describe("orders with an unreadable date", () => {
     expect(status.out).not.toContain("not read:");
   });
 
-  test("sync verifies the orders again once the API returns a readable date for every order", async () => {
+  test("after the API has corrected all unreadable dates, the next sync verifies the orders", async () => {
     const brand = makeBrand({
       orders: [...orders, orderAt("odd", noon - 2 * day), orderAt("lost", noon - 4 * day)],
     });
@@ -367,7 +367,7 @@ describe("an order that the API lists twice", () => {
     expect(startDates).not.toContain(at(dateOf(150)));
   });
 
-  test("sync verifies the orders again once the API no longer lists any ID twice", async () => {
+  test("after the API has stopped listing IDs twice, the next sync verifies the orders", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(

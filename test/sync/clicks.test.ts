@@ -32,7 +32,7 @@ const revenueOf = (brand: TestBrand, month: string) =>
     `${month}-01`,
   )[0]?.revenue;
 
-describe("monthly clicks", () => {
+describe("syncs of monthly clicks", () => {
   test("the first sync reads clicks for all months, and later syncs read clicks only for months in the window", async () => {
     const brand = makeBrand({ orders });
     const { requests, last, months } = await runSync(brand);
@@ -66,7 +66,7 @@ describe("monthly clicks", () => {
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-03", "2026-06", "2026-11"]);
     expect(revenueOf(brand, "2026-03")).toBe(6);
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
-    // Only a click count changes, not an amount.
+    // Changes the number of clicks on one day, but no amount.
     brand.before = ({ path }) =>
       path === "/analytics/clicks"
         ? {
@@ -169,7 +169,7 @@ describe("monthly clicks", () => {
   );
 });
 
-describe("clicks by host and by period", () => {
+describe("syncs of clicks by host and by period", () => {
   test.each([
     ["--group-by month --since 2026-10", ["2026-10 month", "2026-11 month"]],
     ["--group-by week --since 2026-11", ["2026-11 week"]],
@@ -210,7 +210,8 @@ describe("clicks by host and by period", () => {
     expect(brand.sql("SELECT count(DISTINCT host_id) AS n FROM analytics_clicks_periods")).toEqual([
       { n: hosts.length },
     ]);
-    // The next sync has neither --host nor --per-host, and must not mistake one host's clicks for the clicks of all hosts.
+    // The next sync has neither --host nor --per-host, and must not mistake one host's clicks for the clicks of all
+    // hosts.
     expect((await runSync(brand, "--window 0d")).months).toEqual(["2026-11"]);
   });
 });
@@ -223,7 +224,7 @@ test("verify sends no requests for clicks and rankings, because the API can chan
   expect(out.match(/"state":"unproven","months":\[/g)).toHaveLength(2);
 });
 
-describe("sync analytics-hosts", () => {
+describe("syncs of the host ranking", () => {
   const row = (id: string | null, sales: number) => ({
     host: id === null ? null : { id, username: id },
     clicks: 5,

@@ -44,8 +44,9 @@ function changeLastDigits(brand: TestBrand): void {
 
 const orders = ordersBefore(noon - hour, 1_200, 6 * hour);
 
-// If nothing differs, the next day's run reads one page for the latest day and one for the day of the first run.
-describe("rounding differences in amounts", () => {
+// If sync finds no differences, the next day's run requests two pages of orders: one for the latest day, and one for
+// the day of the first run.
+describe("amounts that differ only by rounding errors", () => {
   test("sync and verify ignore rounding differences in daily totals", async () => {
     const brand = makeBrand({ orders });
     changeLastDigits(brand);

@@ -66,7 +66,7 @@ const detailsOf = (requests: readonly SentRequest[]) =>
   requests.flatMap(({ path }) => path.match(/^\/\w+\/(.+?)(?:\/results)?$/)?.[1] ?? []).sort();
 const detail = (id: string) => (request: SentRequest) => request.path === `/opportunities/${id}`;
 
-describe("details of campaigns", () => {
+describe("syncs of campaign details", () => {
   test("the first sync reads the details of all campaigns, and later syncs read only the details of changed or open campaigns", async () => {
     const brand = makeBrand({ opportunities: campaigns });
     expect((await runSync(brand)).details).toEqual(["active", "archived", "owing", "paid"]);
@@ -230,7 +230,7 @@ describe("details of campaigns", () => {
   });
 });
 
-describe("survey results", () => {
+describe("syncs of survey results", () => {
   const surveys = ["s1", "s2"].map((id) => openRecord(id));
   const question = (id: string, share = 0.5) => ({ id, share });
   const results = { s1: [question("q1"), question("q2")], s2: [question("q1")] };
@@ -239,7 +239,7 @@ describe("survey results", () => {
       .sql<{ it: string }>("SELECT survey_id || ' ' || coalesce(id, '') AS it FROM survey_results ORDER BY 1")
       .map(({ it }) => it);
 
-  test("sync replaces a survey's results", async () => {
+  test("sync stores new and changed survey results, and removes results that the API no longer returns", async () => {
     const brand = makeBrand({ surveys, results });
     expect(await runSync(brand, "sync surveys")).toMatchObject({
       details: ["s1", "s2"],

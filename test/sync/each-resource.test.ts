@@ -6,7 +6,7 @@ import { orders } from "../../src/resources/orders.js";
 import { roster } from "../../src/resources/roster.js";
 import { createAccessDeniedError, retryHint, throwIfFailed } from "../../src/sync/each-resource.js";
 
-test("a command's error contains each access problem and each hint only once, even if several resources share it", () => {
+test("a command's error contains each access problem and each hint only once, even if several resources share them", () => {
   const denial = new Forbidden("The plan has ended.", { hint: "check the plan" });
   const failures = [
     { resource: roster, error: createAccessDeniedError(roster, denial) },

@@ -31,7 +31,7 @@ describe("orders dated in the future", () => {
     expect(out).toMatch(/ 3 +0 +unproven +\S+ \S+ +dated in the future, so not due yet/);
   });
 
-  test("sync reads an order dated in the future once that date has arrived", async () => {
+  test("sync reads an order dated in the future after that date has arrived", async () => {
     const brand = makeBrand({ orders: [...ahead, ...orders] });
     await brand.run("sync orders");
     brand.pass(4 * hour);

@@ -17,7 +17,7 @@ async function runNextDay(brand: TestBrand, command: string) {
   return { requests, code, err, last: brand.lastRun(command.split(" ")[1]) };
 }
 
-describe("sync roster", () => {
+describe("syncs of the roster", () => {
   test("sync removes the record of a host who leaves the roster, and adds a new record when the host rejoins", async () => {
     const brand = makeBrand({ roster: members.slice(0, 4) });
     await brand.run("sync roster");
@@ -299,7 +299,7 @@ describe("implausible removals", () => {
     },
   );
 
-  test("if sync holds back removals, the absent records stay marked as missing until the API returns them", async () => {
+  test("if sync holds back removals, the next sync removes only the records that are still absent", async () => {
     const brand = makeBrand({ gifts: gifts.slice(0, 30) });
     await brand.run("sync gifts");
     const gone = brand.remove("gifts", ...gifts.slice(0, 20).map(({ id }) => String(id)));
@@ -352,7 +352,7 @@ test("if the roster lists a host twice, sync warns and stores only one copy", as
   expect(brand.sql("SELECT * FROM changes")).toEqual([]);
 });
 
-describe("a list's totals in `sync_runs`", () => {
+describe("record counts in `sync_runs` after a sync of a list", () => {
   const totals = (brand: TestBrand, resource: string) => {
     const { api_total, differing, mirror_total } = brand.lastRun(resource);
     return { api_total, mirror_total, differing };

@@ -17,12 +17,12 @@ const faultyOn = (number: number, id = `faulty${number}`): ListedOrder => ({
   record: { ...orderAt(id, null), order_date: "soon" } as unknown as ListedOrder["record"],
 });
 
-/** Converts the ends of ranges to day numbers. */
+/** Converts each range to the numbers of its first and last day. */
 function toDays(ranges: readonly { from: number; to: number }[]) {
   return ranges.map(({ from, to }) => [(from - firstDay) / day, (to + 1 - firstDay) / day - 1]);
 }
 
-/** Returns the day numbers of the requested ranges. */
+/** Returns the first and last day of each date range that was requested, either for counts or for lists. */
 function requestedDays(requests: readonly Record<string, unknown>[], kind: "counts" | "lists") {
   const matching = requests.filter(
     ({ page, per_page }) => page === 1 && (per_page === 1) === (kind === "counts"),

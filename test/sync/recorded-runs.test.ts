@@ -13,7 +13,7 @@ import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
 
-describe("a run's row in `sync_runs`", () => {
+describe("recording the result of a run in `sync_runs`", () => {
   const clock = { ...systemClock, now: () => Date.parse(at(3)) };
   const stats = { requests: 7, retries: 1 };
   const api = { stats } as ApiClient;

@@ -120,7 +120,7 @@ function typesIn(records: readonly unknown[], fields: readonly Field[]): FieldTy
           field.discoversColumns ? Object.fromEntries(Object.entries(types).filter(isDeclared)) : types,
         ];
       }
-      // Amounts may happen to be integers in all records.
+      // The type of an amount cannot be derived from the records, because all amounts may happen to be integers.
       return [name, field?.kind === "scalar" && field.isAmount ? "number" : typeOf(values)];
     }),
   );

@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("sync stops reporting that a date range's list never settled once the same run has read both halves of the range, newest first", async () => {
+test("a date range whose list never settled is no longer reported after the same run has read both halves of the range, newest first", async () => {
   const { run } = await makeUnsettledRun();
   await readRange(run, newerHalf);
   expect(run.unsettledSlices.describe()).toHaveLength(1);

@@ -16,7 +16,7 @@ test.each([
   ["1E+3", 1_000],
   ["9007199254740993", 9_007_199_254_740_992],
   ["1.7976931348623157e308", Number.MAX_VALUE],
-])("the program and SQL both parse the text %j as the number %d", (text, number) => {
+])("parseJsonNumber and its SQL equivalent parse the text %j as the number %d", (text, number) => {
   expect(parseJsonNumber(text)).toBe(number);
   expect(sqlite.get(text)).toBe(number);
 });
@@ -52,19 +52,19 @@ const invalidNumbers = [
 ];
 
 test.each(invalidNumbers.map((text) => [visible(text), text]))(
-  "the program and SQL both reject %s as a number",
+  "parseJsonNumber and its SQL equivalent reject %s as a number",
   (_, text) => {
     expect(parseJsonNumber(text)).toBeUndefined();
     expect(sqlite.get(text)).toBeNull();
   },
 );
 
-test("the program and SQL both reject a number with 400 digits", () => {
+test("parseJsonNumber and its SQL equivalent reject a number with 400 digits", () => {
   expect(parseJsonNumber("9".repeat(400))).toBeUndefined();
   expect(sqlite.get("9".repeat(400))).toBeNull();
 });
 
-test("for every string, the program and SQL either parse the same number or both reject it", () => {
+test("parseJsonNumber and its SQL equivalent return the same result for every string", () => {
   const text = fc.string({ unit: fc.constantFrom(..."0123456789.eE+- "), maxLength: 8 });
   fc.assert(
     fc.property(fc.oneof(text, fc.double().map(String), fc.string()), (one) => {

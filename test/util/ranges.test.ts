@@ -123,7 +123,7 @@ test("startOfSecond rounds an instant down to a second, even before 1970", () =>
   expect([1_999, 1_000, -1].map(startOfSecond)).toEqual([1_000, 1_000, -1_000]);
 });
 
-test("findGaps returns the gaps between ranges and between an optional start and the first range, or no gaps if there are no ranges", () => {
+test("findGaps returns the gaps between ranges and, if a start is given, the gap before the first range; without ranges, there are no gaps", () => {
   const ranges = [
     { from: 30, to: 39 },
     { from: 10, to: 19 },

@@ -124,7 +124,7 @@ test("verify --evidence lists the days and counts that differ", async () => {
   });
 });
 
-test("the mirror counts in verify --evidence exclude records that the API did not return to an interrupted sync", async () => {
+test("verify --evidence does not count mirrored records that an interrupted sync found to be missing from the API", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - 10 * day, 60, day) });
   await brand.run("sync orders --audit 0");
   brand.withdraw("o1");
@@ -137,7 +137,7 @@ test("the mirror counts in verify --evidence exclude records that the API did no
   });
 });
 
-test("verify --evidence sends the same requests as verify", async () => {
+test("verify sends the same requests with and without --evidence", async () => {
   const brand = makeBrand({ history: 70, listLimit: 10 });
   await brand.run("sync orders roster surveys");
   brand.cancel(brand.data.orders[50]?.id ?? "");

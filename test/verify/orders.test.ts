@@ -30,7 +30,7 @@ async function synced(options: Parameters<typeof makeBrand>[0] = {}, flags = "--
   return brand;
 }
 
-describe("verify orders", () => {
+describe("verifying orders month by month", () => {
   test("verify compares every month of orders in six requests, and records the totals in `sync_runs`", async () => {
     const brand = await synced();
     const { requests, code, last, states, result } = await verified(brand);
@@ -58,7 +58,7 @@ describe("verify orders", () => {
     expect(unrepaired.result).toMatchObject({ state: "proven", requests: 6 });
   });
 
-  test("verify reports each month's oldest read time", async () => {
+  test("for each month, verify reports when the month's least recently read dates were read", async () => {
     const brand = await synced();
     brand.pass(day);
     await brand.run("sync orders --audit 0");
@@ -76,7 +76,7 @@ describe("verify orders", () => {
     expect([code, why(result, "2026-11")]).toEqual([0, expect.stringMatching(/\(all, cancelled\)/)]);
   });
 
-  test("verify reports orders as proven if the brand has no orders", async () => {
+  test("if neither the API nor the mirror contains any orders, verify reports orders as proven", async () => {
     expect(await verified(await synced({ orders: [] }))).toMatchObject({
       code: 0,
       result: { state: "proven" },
@@ -286,7 +286,7 @@ describe("differences by month", () => {
     expect([code, requests.filter(readsOrders).length > 100]).toEqual([0, true]);
   });
 
-  test("if a count for a range of several months differs, verify prints the count in the first month, and refers to that month in the other months", async () => {
+  test("if a count differs for a range of several months, verify prints the count for the first month, and refers the other months to the first", async () => {
     const brand = await synced({ orders: ordersBefore(noon - hour, 12, 20 * day) });
     brand.cancel("o5");
     const { result } = await verified(brand);
@@ -448,7 +448,7 @@ describe("unread orders", () => {
     }
   });
 
-  test("before the first sync, verify does not report orders as proven even if the brand has none", async () => {
+  test("before the first sync, verify reports orders as unproven even if the brand has none", async () => {
     const brand = makeBrand();
     await brand.run("sync roster");
     const { last, result } = await verified(brand);

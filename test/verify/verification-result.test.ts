@@ -117,7 +117,7 @@ test.each<[string, string, Partial<RecordsResult>, string | null, [kind: string,
   expect(listed.map(({ kind, text }) => [kind, text])).toEqual(problems);
 });
 
-test("if a resource's only problems are unexpected dates, verify reports that only the API can correct them", () => {
+test("needsApi returns true if all problems of a resource are unexpected dates, which only the API can correct", () => {
   const problem = (kind: "unexpected-dates" | "unread") => ({ kind, text: "" });
   const dates = problem("unexpected-dates");
   expect([[], [dates], [dates, problem("unread")]].map((problems) => needsApi(problems))).toEqual([
