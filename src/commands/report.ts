@@ -28,7 +28,7 @@ interface ReportFlags extends GlobalFlags {
 
 export const about =
   "Generates one self-contained HTML page, or text, from the mirror. Compares the period with the preceding period and, for a month, with the same month a year earlier. " +
-  "If the mirror's data starts within the period, the report covers only complete days and states their range. " +
+  "If part of the period has not been read, the report covers only complete days and states their range. " +
   "Default: the month of the last complete day (UTC).";
 
 export const examples = {

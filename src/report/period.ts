@@ -4,6 +4,7 @@ import {
   dayRange,
   isWithinOneOf,
   monthRange,
+  subtractRanges,
   type TimeRange,
   utcDay,
 } from "../util/time-ranges.js";
@@ -35,11 +36,16 @@ export interface Period extends DayRange {
   has_complete_days: boolean;
   /** True if the period contains a day that is not over or has not been fully read. */
   is_partial: boolean;
-  /** The days just before the period, for comparison. Null if any of them has not been fully read. */
+  /** The days in the period that have not been fully read, excluding those after the last read. */
+  unread: DayRange[];
+  /**
+   * The days just before the period, for comparison. Null if any of them has not been fully read, or if `unread` is not
+   * empty.
+   */
   before: Comparison | null;
   /**
-   * The same days a year earlier, for comparison. Null if the period is not a month, or if any of these days has not
-   * been fully read.
+   * The same days a year earlier, for comparison. Null if the period is not a month, if any of these days has not been
+   * fully read, or if `unread` is not empty.
    */
   year_ago: Comparison | null;
 }
@@ -66,12 +72,13 @@ export function choosePeriod(
   const stored = { from: Number.NEGATIVE_INFINITY, to: reachedMs };
   const included = complete ?? clipRanges([...readRanges, stored], range)[0] ?? range;
   const through = utcDay(included.to);
+  const unread = subtractRanges([{ from: range.from, to: Math.min(range.to, reachedMs) }], readRanges);
   const comparison = (other: DayRange): Comparison | null => {
     const isRead = isWithinOneOf(
       { from: dayRange(other.since).from, to: dayRange(other.until).to },
       readRanges,
     );
-    if (complete?.from !== range.from || !isRead) return null;
+    if (!complete || unread.length > 0 || !isRead) return null;
     if (firstSalesDay !== null && other.until < firstSalesDay) return null;
     return { ...other, name: formatDays(other, formatShortMonth) };
   };
@@ -85,6 +92,7 @@ export function choosePeriod(
     through,
     has_complete_days: complete !== undefined,
     is_partial: !complete || !isWithinOneOf(range, [complete]),
+    unread: unread.map(({ from, to }) => ({ since: utcDay(from), until: utcDay(to) })),
     before: comparison(isMonth ? sameDaysBefore(days, 1, through) : precedingDays(since, through)),
     year_ago: isMonth ? comparison(sameDaysBefore(days, 12, through)) : null,
   };

@@ -1,25 +1,36 @@
 import { loadResourceHealth, type ResourceHealth } from "../query/health.js";
 import { orders } from "../resources/orders.js";
+import { loadFaultySlices } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import { hasVerifyFinding } from "../store/known-problems.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { findLastVerifiedRun, findUnresolvedVerify, type RunOutcome, type RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
-import { dayMs } from "../util/timestamps.js";
-import { paragraph, type Section } from "./document.js";
+import { clipRanges, dayRange, startOfSecond, subtractRanges, type TimeRange } from "../util/time-ranges.js";
+import { dayMs, formatInstant } from "../util/timestamps.js";
+import { paragraph, type ReportDocument, type Section } from "./document.js";
 import { formatDay, formatTime } from "./formatting.js";
+import type { DayRange } from "./period.js";
 
 /** The verification state of the mirrored orders. Times are ISO 8601 strings. */
 interface Proof extends Pick<ResourceHealth, "oldest_read_at" | "gaps"> {
-  /** The most recently verified range, and the command that verified it. Null if no range has been verified. */
-  verified: { at: string; by: "sync" | "verify"; through: string; from: string | null } | null;
+  /** The last run in which the mirror and the API agreed, or null if there is none. */
+  verified: VerifiedRun | null;
   /**
    * The time of the last `verify` run if the only differences it found are orders with dates that have not been read
-   * yet; otherwise, null. These orders do not affect the verified range.
+   * yet; otherwise, null. These orders do not affect the verified ranges.
    */
   unread_found_at: string | null;
   /** An error that has occurred since the verification, or null. */
   error: string | null;
+}
+
+interface VerifiedRun {
+  by: "sync" | "verify";
+  started_at: string;
+  finished_at: string;
+  /** The merged date ranges for which the mirror and the API agreed, oldest first. */
+  ranges: readonly TimeRange[];
 }
 
 /**
@@ -35,7 +46,7 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.found?.error ?? null);
   return {
-    verified: run ? loadVerifiedRange(mirror, run) : null,
+    verified: run ? loadVerifiedRun(mirror, run) : null,
     error: found ?? findLaterError(foundUnread?.run_id ?? run?.run_id ?? 0, health?.last_run ?? null),
     unread_found_at: foundUnread?.started_at ?? null,
     oldest_read_at: health?.oldest_read_at ?? null,
@@ -56,50 +67,86 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 }
 
 /**
- * Returns the contiguous range that a run verified. For a `verify` run, this is the range that earlier runs had read.
+ * Returns the date ranges that a run verified. A run compares all ranges that have been read, even if it reads only some
+ * of them again.
  */
-function loadVerifiedRange(mirror: Mirror, run: RunRow): Proof["verified"] {
-  const { run_id, started_at, finished_at, until } = run;
-  const through = until !== null && until < started_at ? until : started_at;
-  const range = mirror.selectRow<{ from_at: string | null }>(
-    `SELECT from_at FROM run_coverage WHERE coalesce(from_at, '') <= @through AND run_id = (
-         SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= @run_id)
-       ORDER BY from_at DESC LIMIT 1`,
-    { run_id, through },
+function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outcome }: RunRow): VerifiedRun {
+  const by = outcome === "compared" ? "verify" : "sync";
+  const rows = mirror.selectRows<{ from_at: string | null; to_at: string }>(
+    `SELECT from_at, to_at FROM run_coverage WHERE run_id = (
+         SELECT max(run_id) FROM run_coverage JOIN sync_runs USING (run_id) WHERE resource = 'orders' AND run_id <= ?)
+       ORDER BY coalesce(from_at, '')`,
+    run_id,
   );
-  const by = run.outcome === "compared" ? "verify" : "sync";
-  return range && { at: finished_at ?? started_at, by, through, from: range.from_at };
+  const ranges = rows.map(({ from_at, to_at }) => ({
+    from: from_at === null ? Number.NEGATIVE_INFINITY : Date.parse(from_at),
+    to: Date.parse(to_at),
+  }));
+  const newest = ranges.at(-1);
+  // A `verify` run agrees only if the API has no orders that are newer than the last sync.
+  if (newest && by === "verify") newest.to = Math.max(newest.to, Date.parse(started_at));
+  // A later run may have found faulty records on some of the dates.
+  const verified = subtractRanges(ranges, loadFaultySlices(mirror, "orders"));
+  return { by, started_at, finished_at: finished_at ?? started_at, ranges: verified };
 }
 
-/** True if a run has verified the orders in some date range and no run has failed since then. */
-export function isProven({ error, verified }: Proof): boolean {
-  return error === null && verified !== null;
-}
-
-export function describeProof({ error, unread_found_at, verified }: Proof): string {
-  if (error !== null) return `Not proven: ${error}`;
-  if (verified === null) return "Not proven: the orders have never been compared with the API's counts.";
-  const { at, by, through, from } = verified;
-  const startsAtMidnight = from === null || from.endsWith("T00:00:00.000Z");
-  const format = startsAtMidnight && unread_found_at === null ? formatDay : formatTime;
-  const since = from === null ? "" : ` from ${format(from)}`;
-  const how = by === "verify" ? "the `verify` run" : "the sync";
+/**
+ * Decides whether all orders in a period are proven, and describes the verified dates. Of an unfinished period, only the
+ * dates up to the last read or the last verified run must have been verified.
+ * @param reached the time up to which orders have been read (ISO 8601)
+ */
+export function judgeProof(
+  { error, unread_found_at, verified }: Proof,
+  { since, until }: DayRange,
+  reached: string,
+): Pick<ReportDocument, "is_proven" | "proof"> {
+  const unproven = (why: string) => ({ is_proven: false, proof: `Not proven: ${why}` });
+  if (error !== null) return unproven(error);
+  if (verified === null) return unproven("the orders have never been compared with the API's counts.");
+  const knownUntil = Math.max(Date.parse(reached), startOfSecond(Date.parse(verified.started_at)) - 1);
+  const period = { from: dayRange(since).from, to: Math.min(dayRange(until).to, knownUntil) };
+  const entire = verified.ranges.find(({ from, to }) => from <= period.from && to >= period.to);
+  const parts = entire ? [entire] : clipRanges(verified.ranges, period);
+  if (parts.length === 0)
+    return unproven("the orders in this period have never been compared with the API's counts.");
+  const dates = new Intl.ListFormat("en-GB").format(
+    parts.map((range) => describeVerifiedDates(range, verified, unread_found_at !== null)),
+  );
+  const how = verified.by === "verify" ? "the `verify` run" : "the sync";
+  const reason = `their counts matched the API in ${how} of ${formatTime(verified.finished_at)}.`;
   const unread =
     unread_found_at === null
       ? ""
       : ` In the \`verify\` run of ${formatTime(unread_found_at)}, the API also had orders on dates that have not been read yet.`;
-  return `Orders${since} through ${format(through)} are proven: their counts matched the API in ${how} of ${formatTime(at)}.${unread}`;
+  if (entire) return { is_proven: true, proof: `Orders ${dates} are proven: ${reason}${unread}` };
+  return unproven(`in this period, only the orders ${dates} were verified: ${reason}${unread}`);
+}
+
+/** Formats a verified range. The time of a day is omitted if the range starts and ends with a day or with the run. */
+function describeVerifiedDates(range: TimeRange, { started_at }: VerifiedRun, showsTimes: boolean): string {
+  const from = Number.isFinite(range.from) ? formatInstant(range.from) : null;
+  const to = formatInstant(range.to);
+  const startsWithDay = from === null || from.endsWith("T00:00:00.000Z");
+  const endsWithDayOrRun = to.endsWith("T23:59:59.999Z") || to.slice(0, 10) === started_at.slice(0, 10);
+  const format = startsWithDay && endsWithDayOrRun && !showsTimes ? formatDay : formatTime;
+  return `${from === null ? "" : `from ${format(from)} `}through ${format(to)}`;
 }
 
 /**
+ * @param lead describes the verified dates
  * @param readUntil the time up to which orders have been read, or null if no date range has been fully read
  * @param reached `readUntil` or, if it is null, the day of the newest order
  */
-export function createProofSection(proof: Proof, readUntil: string | null, reached: string): Section {
+export function createProofSection(
+  proof: Proof,
+  lead: string,
+  readUntil: string | null,
+  reached: string,
+): Section {
   return {
     id: "proof",
     title: "What is proven",
-    lead: describeProof(proof),
+    lead,
     blocks: [describeAge(proof, readUntil, reached), ...limits].map(paragraph),
   };
 }

@@ -10,7 +10,7 @@ import { orderReadsSql, ordersReadUntilSql } from "../views/order-history.js";
 import { viewQuery } from "../views/view.js";
 import type { ReportDocument } from "./document.js";
 import { choosePeriod, type Period } from "./period.js";
-import { createProofSection, describeProof, isProven, loadProof } from "./proof-section.js";
+import { createProofSection, judgeProof, loadProof } from "./proof-section.js";
 import { createRestatedSection } from "./restated-section.js";
 import {
   createDaysSection,
@@ -48,21 +48,21 @@ export function createReport(
   const mirrorStart = formatInstantOrNull(ranges[0]?.from ?? Number.NEGATIVE_INFINITY);
   checkPeriod(period, reached.slice(0, 10), firstSalesDay, mirrorStart);
   const proof = loadProof(mirror, runningCommand);
-  const data = loadReportData(mirror, period);
+  const judgement = judgeProof(proof, period, reached);
+  const data = loadReportData(mirror, period, mirrorStart);
   const sections = [
     createSalesSection(data),
     createDaysSection(data),
     createMonthsSection(data),
     createRestatedSection(data),
     createHostsSection(data),
-    createProofSection(proof, readUntil, reached),
+    createProofSection(proof, judgement.proof, readUntil, reached),
   ];
   return {
     brand: loadOwner(mirror)?.name ?? "Brand",
     period,
     summary: summarizeNet(data),
-    is_proven: isProven(proof),
-    proof: describeProof(proof),
+    ...judgement,
     sections: sections.filter(({ blocks }) => blocks.length > 0),
     made_at: formatInstant(now),
     reached,

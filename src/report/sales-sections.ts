@@ -57,6 +57,8 @@ interface HostShare {
 export interface ReportData {
   mirror: Mirror;
   period: Period;
+  /** The date before which orders have never been read (ISO 8601), or null if there is no such date. */
+  mirrorStart: string | null;
   /** The days that are included in the amounts. */
   days: DayRange;
   sales: Record<"now" | "before" | "year_ago", Sales[]>;
@@ -69,14 +71,14 @@ export interface ReportData {
   minorCurrencies: (string | null)[];
 }
 
-export function loadReportData(mirror: Mirror, period: Period): ReportData {
+export function loadReportData(mirror: Mirror, period: Period, mirrorStart: string | null): ReportData {
   const days = { since: period.from, until: period.through };
   const sales = {
     now: loadSales(mirror, days),
     before: period.before ? loadSales(mirror, period.before) : [],
     year_ago: period.year_ago ? loadSales(mirror, period.year_ago) : [],
   };
-  return { mirror, period, days, sales, ...chooseCurrencies(sales) };
+  return { mirror, period, mirrorStart, days, sales, ...chooseCurrencies(sales) };
 }
 
 function chooseCurrencies({
@@ -155,18 +157,23 @@ export function summarizeNet({ currencies, sales, period }: ReportData): string 
   return changes.length === 0 ? "" : `Net is ${list} vs ${period.before?.name}.`;
 }
 
-function describeComparison({ period, days }: ReportData): string {
-  const included = describeIncludedDays(period, days);
+function describeComparison(data: ReportData): string {
+  const { period } = data;
+  const included = describeIncludedDays(data);
   if (period.before === null)
     return `${included}There is no comparison, because these days or the preceding ones may be incomplete.`;
   return `${included}Compared with ${period.before.name}, whose orders have had more time to be refunded.`;
 }
 
-function describeIncludedDays(period: Period, days: DayRange): string {
+function describeIncludedDays({ period, mirrorStart, days }: ReportData): string {
   if (!period.has_complete_days)
     return `No day in this period has been fully read. The amounts include only the orders from ${formatDays(days)} that have been read. `;
-  if (days.since !== period.since)
-    return `${formatDays(days)} only: not all older orders have been read (\`brandapi sync orders --full\` reads them). `;
+  if (period.unread.length > 0) {
+    const unread = new Intl.ListFormat("en-GB").format(period.unread.map((range) => formatDays(range)));
+    const isOlder = mirrorStart !== null && `${period.since}T00:00:00.000Z` < mirrorStart;
+    const command = `brandapi sync orders${isOlder ? " --full" : ""}`;
+    return `${formatDays(days)} only: not all orders from ${unread} have been read (\`${command}\` reads them). `;
+  }
   return days.until === period.until ? "" : `Complete days only, through ${formatDay(days.until)}. `;
 }
 

@@ -250,15 +250,20 @@ test("the report excludes the current, unfinished day from amounts, charts and c
 });
 
 test.each([
-  ["2026-10-15", "2026-10-15", "15–31 Oct 2026 only", "Orders from 15 Oct 2026 through 24 Nov 2026 are"],
+  [
+    "2026-10-15",
+    "2026-10-15",
+    "15–31 Oct 2026 only: not all orders from 1–14 Oct 2026 have been read",
+    "Not proven: in this period, only the orders from 15 Oct 2026 through 31 Oct 2026 were verified",
+  ],
   [
     "2026-10-15T23:25",
     "2026-10-16",
-    "16–31 Oct 2026 only",
-    "Orders from 15 Oct 2026, 23:25 UTC through 24 Nov 2026, 07:59 UTC are",
+    "16–31 Oct 2026 only: not all orders from 1–15 Oct 2026 have been read",
+    "Not proven: in this period, only the orders from 15 Oct 2026, 23:25 UTC through 31 Oct 2026, 23:59 UTC were verified",
   ],
 ])(
-  "after `sync orders --since %s`, the report on October is partial and includes only days from %s onward",
+  "after `sync orders --since %s`, the report on October is partial, not proven, and includes only days from %s onward",
   async (since, from, included, proof) => {
     const one = slow();
     await one.run(`sync orders --since ${since}`);
@@ -266,17 +271,47 @@ test.each([
     expect(october.period).toMatchObject({ is_partial: true, from, through: "2026-10-31", before: null });
     const [sales] = blocks(october, "sales", "figures");
     expect(sales?.figures?.[0]?.value).toBe(sum(one, "EUR", from, "2026-10-31").net);
-    expect(october.proof).toContain(proof);
-    expect((await one.run("report --month 2026-10 --text")).out).toContain(included);
+    expect([october.is_proven, october.proof]).toEqual([false, expect.stringContaining(proof)]);
+    const text = (await one.run("report --month 2026-10 --text")).out.replace(/\s+/g, " ");
+    expect(text).toContain(`${included} (\`brandapi sync orders --full\` reads them).`);
+    expect(await reportOf(one, "--month 2026-11")).toMatchObject({ is_proven: true });
   },
 );
+
+test("if some days in a report's period were never read, the report includes only earlier days, and is partial and not proven", async () => {
+  const one = slow();
+  await one.run("sync orders --until 2026-10-10");
+  await one.run("sync orders --since 2026-10-21");
+  const october = await reportOf(one, "--month 2026-10");
+  expect(october).toMatchObject({
+    is_proven: false,
+    summary: "",
+    period: { from: "2026-10-01", through: "2026-10-10", is_partial: true, before: null },
+  });
+  expect(october.proof).toMatch(
+    /^Not proven: .* from 1 Oct 2026 through 10 Oct 2026 and from 21 Oct 2026 through 31 Oct 2026 were verified/,
+  );
+  const text = (await one.run("report --month 2026-10 --text")).out.replace(/\s+/g, " ");
+  expect(text).toContain(
+    "1–10 Oct 2026 only: not all orders from 11–20 Oct 2026 have been read (`brandapi sync orders` reads them).",
+  );
+  expect(await reportOf(one, "--since 2026-10-01 --until 2026-10-10")).toMatchObject({
+    is_proven: true,
+    proof: expect.stringMatching(/^Orders through 10 Oct 2026 are proven/),
+  });
+  await one.run("sync orders");
+  expect(await reportOf(one, "--month 2026-10")).toMatchObject({
+    is_proven: true,
+    period: { through: "2026-10-31", is_partial: false },
+  });
+});
 
 test("if `verify` finds only orders that are newer than the last sync, the report still describes the synced orders as proven", async () => {
   const one = slow();
   await one.run("sync orders --since 2026-10-15");
   one.pass(2 * hour);
   expect((await one.run("verify orders")).err).toContain("orders has 1 record that has not been read yet");
-  const { is_proven, proof } = await reportOf(one, "--month 2026-10");
+  const { is_proven, proof } = await reportOf(one, "--month 2026-11");
   expect([is_proven, proof]).toEqual([
     true,
     expect.stringMatching(

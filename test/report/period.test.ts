@@ -110,15 +110,28 @@ test("a report on a month contains no comparison if the mirror does not contain 
   expect(one.before).toBeNull();
 });
 
-test("a report compares a partially read month only through its last fully read day", () => {
+test("if a report's period contains unread days, the report lists them, includes only the days before them, and contains no comparison", () => {
   const read = [
     { from: null, to: "2026-02-15T11:00:00.000Z" },
+    { from: "2026-02-20T00:00:00.000Z", to: "2026-03-01T08:00:00.000Z" },
     { from: "2026-05-01T00:00:00.000Z", to: "2026-11-22T17:00:00.000Z" },
   ];
-  const one = period("2026-02", "2026-02", undefined, read);
-  expect([one.through, one.is_partial, days(one.before)]).toEqual([
-    "2026-02-14",
-    true,
-    "2026-01-01 2026-01-14",
+  expect(period("2026-02", "2026-02", undefined, read)).toMatchObject({
+    from: "2026-02-01",
+    through: "2026-02-14",
+    is_partial: true,
+    unread: [{ since: "2026-02-15", until: "2026-02-19" }],
+    before: null,
+    year_ago: null,
+  });
+  expect(period("2026-02-01", "2026-04-30", undefined, read).unread).toEqual([
+    { since: "2026-02-15", until: "2026-02-19" },
+    { since: "2026-03-01", until: "2026-04-30" },
   ]);
+  expect(period("2026-10", "2026-10", undefined, read)).toMatchObject({ unread: [], is_partial: false });
+});
+
+test("a report on an unfinished month lists no unread days", () => {
+  const one = period("2026-11", "2026-11");
+  expect([one.unread, one.through, days(one.before)]).toEqual([[], "2026-11-21", "2026-10-01 2026-10-21"]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createProofSection, describeProof, isProven, loadProof } from "../../src/report/proof-section.js";
-import { saveCoverage, withCoveredRange } from "../../src/store/coverage.js";
+import { createProofSection, judgeProof, loadProof } from "../../src/report/proof-section.js";
+import { saveCoverage, saveFaultySlices, withCoveredRange } from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { saveVerifyFinding } from "../../src/store/known-problems.js";
 import { insertRun, type RunOutcome, updateRun } from "../../src/store/runs.js";
@@ -8,15 +8,26 @@ import { SyncState } from "../../src/store/sync-state.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
-type Proof = Parameters<typeof describeProof>[0];
+type Proof = Parameters<typeof judgeProof>[0];
+type VerifiedRun = NonNullable<Proof["verified"]>;
 
-const verified = {
-  at: "2026-11-24T08:00:00.000Z",
+const reached = "2026-11-24T07:59:59.999Z";
+const verified: VerifiedRun = {
   by: "sync",
-  through: "2026-11-24T07:59:59.999Z",
-  from: null,
-} as const;
+  started_at: "2026-11-24T08:00:00.300Z",
+  finished_at: "2026-11-24T08:00:40.000Z",
+  ranges: [readSince(null)],
+};
 const proven: Proof = { verified, unread_found_at: null, error: null, oldest_read_at: null, gaps: [] };
+
+function readSince(from: string | null, to = reached) {
+  return { from: from === null ? Number.NEGATIVE_INFINITY : Date.parse(from), to: Date.parse(to) };
+}
+
+/** Returns the judgement on the days from `since` to `until`. */
+function judge(fields: Partial<Proof>, since = "2026-11-01", until = "2026-11-30") {
+  return judgeProof({ ...proven, ...fields }, { since, until }, reached);
+}
 
 test.each<[string, string, Partial<Proof>, string]>([
   [
@@ -28,13 +39,13 @@ test.each<[string, string, Partial<Proof>, string]>([
   [
     "orders that `verify` compared with the API from a certain day onward",
     "proven from that day",
-    { verified: { ...verified, by: "verify", from: "2026-10-15T00:00:00.000Z" } },
+    { verified: { ...verified, by: "verify", ranges: [readSince("2026-10-15T00:00:00.000Z")] } },
     "Orders from 15 Oct 2026 through 24 Nov 2026 are proven: their counts matched the API in the `verify` run of 24 Nov 2026, 08:00 UTC.",
   ],
   [
     "orders that a sync compared with the API from a certain time onward",
     "proven from that time",
-    { verified: { ...verified, from: "2026-10-15T00:00:01.000Z" } },
+    { verified: { ...verified, ranges: [readSince("2026-10-15T00:00:01.000Z")] } },
     "Orders from 15 Oct 2026, 00:00 UTC through 24 Nov 2026, 07:59 UTC are proven: their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.",
   ],
   [
@@ -56,15 +67,66 @@ test.each<[string, string, Partial<Proof>, string]>([
     "Not proven: the orders have never been compared with the API's counts.",
   ],
 ])("the report describes %s as %s", (_orders, _description, fields, sentence) => {
-  const proof = { ...proven, ...fields };
-  expect(describeProof(proof)).toBe(sentence);
-  expect(isProven(proof)).toBe(!sentence.startsWith("Not proven"));
+  expect(judge(fields)).toEqual({ is_proven: !sentence.startsWith("Not proven"), proof: sentence });
+});
+
+const matched = "their counts matched the API in the sync of 24 Nov 2026, 08:00 UTC.";
+
+test.each([
+  [
+    "lies within one of several verified ranges",
+    "2026-08-01",
+    "2026-08-31",
+    `Orders through 31 Aug 2026 are proven: ${matched}`,
+  ],
+  [
+    "starts with unread days",
+    "2026-10-01",
+    "2026-10-31",
+    `Not proven: in this period, only the orders from 10 Oct 2026 through 31 Oct 2026 were verified: ${matched}`,
+  ],
+  [
+    "contains unread days",
+    "2026-08-01",
+    "2026-10-31",
+    `Not proven: in this period, only the orders from 1 Aug 2026 through 31 Aug 2026 and from 10 Oct 2026 through 31 Oct 2026 were verified: ${matched}`,
+  ],
+  [
+    "consists of unread days",
+    "2026-09-01",
+    "2026-09-30",
+    "Not proven: the orders in this period have never been compared with the API's counts.",
+  ],
+  [
+    "is not over",
+    "2026-11-01",
+    "2026-11-30",
+    `Orders from 10 Oct 2026 through 24 Nov 2026 are proven: ${matched}`,
+  ],
+])(
+  "if a period %s, the report describes it as proven only if all its orders were verified",
+  (_, since, until, sentence) => {
+    const ranges = [readSince(null, "2026-08-31T23:59:59.999Z"), readSince("2026-10-10T00:00:00.000Z")];
+    const judgement = judge({ verified: { ...verified, ranges } }, since, until);
+    expect(judgement).toEqual({ is_proven: !sentence.startsWith("Not proven"), proof: sentence });
+  },
+);
+
+test("the report describes a period as not proven if orders were read only up to a time before the last verified run", () => {
+  const ranges = [readSince(null, "2026-11-15T10:59:59.999Z")];
+  const limited = { verified: { ...verified, ranges } };
+  expect(judge(limited)).toEqual({
+    is_proven: false,
+    proof: `Not proven: in this period, only the orders from 1 Nov 2026, 00:00 UTC through 15 Nov 2026, 10:59 UTC were verified: ${matched}`,
+  });
+  expect(judge(limited, "2026-11-01", "2026-11-14").is_proven).toBe(true);
 });
 
 test("the report's proof section states the time up to which orders have been read, the age of the oldest read, and the gaps", () => {
   const readUntil = "2026-11-24T07:59:59.999Z";
   const ageOf = (oldest: string | null, gaps: Proof["gaps"] = []) => {
-    const section = createProofSection({ ...proven, oldest_read_at: oldest, gaps }, readUntil, readUntil);
+    const proof = { ...proven, oldest_read_at: oldest, gaps };
+    const section = createProofSection(proof, "", readUntil, readUntil);
     return section.blocks[0];
   };
   const read = "Orders have been read up to 24 Nov 2026, 07:59 UTC.";
@@ -76,18 +138,14 @@ test("the report's proof section states the time up to which orders have been re
   expect(ageOf(null, [{ from: null, to: readUntil }])).toEqual(
     text(" Some days in between were never read: see `brandapi status`."),
   );
-  const { blocks, lead } = createProofSection(proven, null, "2026-11-24T00:00:00.000Z");
-  expect(lead).toBe(describeProof(proven));
+  const { blocks, lead } = createProofSection(proven, "Orders are proven.", null, "2026-11-24T00:00:00.000Z");
+  expect(lead).toBe("Orders are proven.");
   expect(blocks).toHaveLength(4);
   expect(blocks[0]).toMatchObject({ text: expect.stringContaining("The newest order is from 24 Nov 2026.") });
 });
 
 /** Inserts a row for a run of `orders` that reads no orders, and returns the `run_id`. */
-function addRun(
-  mirror: Mirror,
-  outcome: RunOutcome,
-  columns: { error?: string; verified?: boolean; until?: string } = {},
-) {
+function addRun(mirror: Mirror, outcome: RunOutcome, columns: { error?: string; verified?: boolean } = {}) {
   const at = "2026-11-02T08:00:00.000Z";
   const run = insertRun(mirror, "orders", at);
   updateRun(mirror, run, { outcome, finished_at: "2026-11-02T08:05:00.000Z", ...columns });
@@ -135,7 +193,7 @@ test("a sync that is still running does not make the report's orders unproven", 
   expect(loadProof(mirror, { started_at: "2026-11-02T08:00:00.000Z", progress: null }).error).toBeNull();
 });
 
-test("if some dates have never been read, the report marks as proven only the orders between the last gap and the end of the last verified run", async () => {
+test("in the report, a run has verified all dates that had been read by then, except those in faulty slices", async () => {
   const mirror = await makeMirror();
   expect(loadProof(mirror, null).verified).toBeNull();
   const cover = (from: string, to: string) => {
@@ -143,42 +201,43 @@ test("if some dates have never been read, the report marks as proven only the or
     const dates = new SyncState(mirror, "orders").loadDates();
     mirror.transaction(() => saveCoverage(mirror, "orders", withCoveredRange(dates, range).coverage));
   };
+  const older = { from: Date.parse("2026-01-01"), to: Date.parse("2026-03-01") };
+  const newer = { from: Date.parse("2026-05-01"), to: Date.parse("2026-11-02T06:00:00.000Z") };
   cover("2026-05-01", "2026-11-02T06:00:00.000Z");
   writeRead(mirror, "orders", [], { at: "2026-11-02T05:00:00.000Z" });
+  expect(loadProof(mirror, null).verified?.ranges).toEqual([newer]);
   cover("2026-01-01", "2026-03-01");
   writeRead(mirror, "orders", [anOrder(1)], { at: "2026-11-02T06:00:00.000Z" });
-  const proof = loadProof(mirror, null);
-  expect(proof).toMatchObject({
-    verified: {
-      at: "2026-11-02T06:00:00.000Z",
-      by: "sync",
-      through: "2026-11-02T06:00:00.000Z",
-      from: "2026-05-01T00:00:00.000Z",
-    },
+  expect(loadProof(mirror, null)).toMatchObject({
+    verified: { by: "sync", finished_at: "2026-11-02T06:00:00.000Z", ranges: [older, newer] },
     oldest_read_at: "2026-03-01T00:00:00.000Z",
     gaps: [{ from: "2026-03-01T00:00:00.001Z", to: "2026-04-30T23:59:59.999Z" }],
   });
+
   writeRead(mirror, "content", [], { at: "2026-11-02T07:00:00.000Z", whole: true });
-  addRun(mirror, "compared", { verified: true, until: "2026-02-01T00:00:00.000Z" });
+  addRun(mirror, "compared", { verified: true });
   writeRead(mirror, "orders", [], { at: "2026-11-02T09:00:00.000Z", whole: true });
   const last = insertRun(mirror, "orders", "2026-11-02T09:00:00.000Z") - 1;
   updateRun(mirror, last, { verified: false });
+  const throughVerify = { ...newer, to: Date.parse("2026-11-02T08:00:00.000Z") };
   expect(loadProof(mirror, null).verified).toEqual({
-    at: "2026-11-02T08:05:00.000Z",
     by: "verify",
-    through: "2026-02-01T00:00:00.000Z",
-    from: "2026-01-01T00:00:00.000Z",
+    started_at: "2026-11-02T08:00:00.000Z",
+    finished_at: "2026-11-02T08:05:00.000Z",
+    ranges: [older, throughVerify],
   });
+
+  const slice = { ...older, to: Date.parse("2026-02-01") - 1, requestedAt: 0, runId: last };
+  const faulty = { ...slice, recordIds: [], fault: "an unreadable date" };
+  mirror.transaction(() => saveFaultySlices(mirror, "orders", [faulty]));
+  const rest = { ...older, from: Date.parse("2026-02-01") };
+  expect(loadProof(mirror, null).verified?.ranges).toEqual([rest, throughVerify]);
 });
 
-test("if all dates have been read, the report describes all orders up to the last verified run as proven", async () => {
-  const through = "2026-11-02T06:00:00.000Z";
-  expect(loadProof(await syncedMirror(), null).verified).toEqual({
-    at: through,
-    by: "sync",
-    through,
-    from: null,
-  });
+test("if all dates have been read, the report describes all orders up to the last verified run as verified", async () => {
+  expect(loadProof(await syncedMirror(), null).verified?.ranges).toEqual([
+    readSince(null, "2026-11-02T06:00:00.000Z"),
+  ]);
 });
 
 test("after `verify` finds unread orders, the orders in the report are proven only if an earlier run verified them", async () => {
