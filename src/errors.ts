@@ -158,6 +158,6 @@ export class Stopped extends BrandapiError {
 }
 
 export function failureScope(error: unknown): FailureScope {
-  // Any other error is a bug and ends the entire command.
+  // An error that is not a BrandapiError is a bug, and ends the entire command.
   return error instanceof BrandapiError ? error.failureScope : "command";
 }

@@ -48,7 +48,7 @@ function handleOutputError(cause: NodeJS.ErrnoException, commandLine: CommandLin
     // Omit `json` to print the error only to stderr, because writing to stdout has failed.
     exit(reportError(error, { ...commandLine, json: false }, deps), deps.signal);
   }
-  // The program that reads stdout, such as `head`, has closed the pipe.
+  // If the program that reads stdout has closed the pipe, as `head` does, end without an error.
   if (!continuesWithoutReader(commandLine.command)) exit(exitCodes.done, deps.signal);
 }
 

@@ -96,7 +96,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     cron: {
       summary: "Print crontab lines for a nightly sync (installs nothing)",
       load: () => import("./commands/cron.js"),
-      // `cron` adds these flags to the crontab lines.
+      // `cron` sends no requests, but adds these flags to the crontab lines.
       acceptsRequestFlags: true,
     },
     backup: {
@@ -249,7 +249,7 @@ async function parseCommandLine(
   deps: Deps,
 ): Promise<ParsedCommand | null> {
   const loaded = await loadCommand(root, commandLine.command, deps);
-  // Commander checks and parses arguments only for a command that has an action.
+  // Set an empty action, because commander checks and parses arguments only for a command that has an action.
   loaded?.command.action(() => {});
   root.hook("preSubcommand", copyGlobalOptions);
   try {

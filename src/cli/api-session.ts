@@ -81,7 +81,7 @@ export interface Identity {
   clockWarning: string | null;
 }
 
-/** Opens an API client and a reporter, requests `/me`, and closes both. */
+/** Requests `/me` with a temporary API client and reporter, which are closed afterwards. */
 export async function fetchIdentity(
   settings: Settings,
   flags: ReporterOptions,

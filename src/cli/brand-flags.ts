@@ -6,7 +6,7 @@ export type BrandFlags = Partial<Pick<CommandLine, "profile" | "db" | "baseUrl" 
 
 /** Commands that use neither a profile nor the mirror. */
 const independentCommands = ["completion", "demo", "help", "profiles", "sandbox"];
-/** Commands other than `login` that send requests with the key, and `cron`, which prints such commands. */
+/** Commands that send requests with the key, and `cron`, which prints such commands. `login` is treated separately. */
 const requestCommands = ["cron", "doctor", "download", "sync", "verify", "whoami"];
 
 /**

@@ -117,7 +117,7 @@ export function withChoices<Target extends Option | Argument>(
   values: readonly string[],
 ): Target {
   target.choices(values);
-  // Commander's built-in check does not suggest the closest value.
+  // Replace commander's check of the values, which does not suggest the closest value.
   target.argParser((text: string) => {
     checkName(noun, text, values);
     return text;
@@ -145,7 +145,7 @@ export function createCountParser(max: number): (text: string, option: string) =
   };
 }
 
-/** If `--until` is this date or later, the range has no end. */
+/** An `--until` on or after this date means that the range has no end. */
 const endOfTime = Date.parse("9999-12-31");
 
 /**

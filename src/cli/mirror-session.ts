@@ -201,7 +201,7 @@ async function checkApiIdentity(
   { warn }: Reporter,
 ): Promise<Identity> {
   const identity = await requestIdentity(api);
-  // If the clock is wrong, the mirror's timestamps will be wrong as well.
+  // Stop, because a wrong clock would put wrong timestamps in the mirror.
   if (identity.clockWarning !== null)
     throw new ConfigurationError(identity.clockWarning, {
       hint: "set the clock, then run the same command again",
@@ -244,8 +244,7 @@ async function recordFailure(
     isRefused: isRefusal(error),
   };
   try {
-    // The mirror need not be migrated first, because the failure is stored in `mirror_info`, which is the same in all
-    // versions.
+    // An outdated mirror can store the failure without being migrated, because `mirror_info` has never changed.
     if (mirror) saveFailedCommand(mirror, failure);
     else await withMirror(connect(settings.dbPath), (opened) => saveFailedCommand(opened, failure));
   } catch {}

@@ -322,7 +322,7 @@ export class TerminalReporter implements Reporter {
 
 type ReporterDeps = Pick<Deps, "stderr" | "stdout" | "clock" | "signal" | "env" | "apiKeys" | "setTimer">;
 
-/** True if the progress line can be drawn. JSON on a terminal disables the line, because JSON would break it up. */
+/** True if the progress line can be drawn. If JSON goes to a terminal, it would break up the line, so none is drawn. */
 function showsProgress({ stderr, stdout, env }: ReporterDeps, options: ReporterOptions): boolean {
   const isWanted = options.progress !== false && !options.quiet && env.TERM !== "dumb";
   return stderr.isTTY === true && isWanted && !(options.json && stdout.isTTY);

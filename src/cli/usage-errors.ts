@@ -25,7 +25,7 @@ export function toUsageError(
       );
     }
     case "commander.unknownOption": {
-      // Commander provides the option's name only in the error message.
+      // Take the option's name from the error message, because commander provides it nowhere else.
       const option = /'(.*)'/.exec(cause.message)?.[1] ?? "";
       if (/^--?(?:api-?)?(?:key|token)\b/i.test(option)) return createError(keyAsArgument, loginHint);
       const options = [...(command?.options ?? []), ...program.options];

@@ -111,7 +111,7 @@ async function backUp(dir: string | undefined, flags: BackupFlags, { dbPath }: S
   return { path, at, records, removed, text: lines.join("\n") };
 }
 
-/** The maximum size of a mirror that can be copied and checked in about a second. */
+/** A mirror up to this size can be copied and checked in about a second, so a signal can wait for that. */
 const smallMirrorBytes = 200 * 2 ** 20;
 
 /**
@@ -227,7 +227,7 @@ async function restore(file: string, flags: BackupFlags, { brand, dbPath }: Sett
 interface CurrentMirror extends ReturnType<typeof loadRedactionRules> {
   brandId: string | null;
   lastBackup: string | null;
-  /** The result of `loadOrigin`, which identifies the mirror; also null if the mirror's runs cannot be read. */
+  /** Identifies the mirror (see `loadOrigin`). Null if nothing has been read, or if the runs cannot be loaded. */
   origin: string | null;
 }
 

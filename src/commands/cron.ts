@@ -22,7 +22,7 @@ const checkHour = 8;
 
 export const about =
   "Prints two crontab lines, with comments, for this machine and this profile. The first line runs a nightly sync and writes a log. " +
-  "The second line runs `status --max-age 26h`, which reports stale data. Installs nothing. The lines never contain the key.";
+  "The second line runs `status --max-age 26h`, which reports stale data. The lines never contain the key. They are printed, but not installed.";
 
 export const examples = {
   "brandapi cron": "print the crontab lines",
@@ -62,7 +62,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
     env,
   );
   const minute = chooseMinute(`${machineName} ${profile}`);
-  // Cron ends a command at an unescaped percent sign.
+  // Escape percent signs, because cron ends a command at an unescaped one.
   const line = (hour: number, command: string) =>
     `${minute} ${hour} * * *  ${command.replaceAll("%", "\\%")}`;
   const lines = [line(syncHour, syncAndLog), line(checkHour, check)];

@@ -12,7 +12,7 @@ import { naturalPace, simulateActivity } from "../sandbox/activity.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { dayMs } from "../util/timestamps.js";
 
-/** The simulated time between the two syncs. It is long enough for refunds and late attributions. */
+/** The simulated time between the two syncs. It is long enough for refunds and late attributions to occur. */
 const pauseMs = 21 * dayMs;
 
 /** The files that the demo exports, named after their tables. Each has additional flags for `export`. */

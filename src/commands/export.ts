@@ -135,7 +135,7 @@ export async function run(
     warnAboutPartialTables(session, readNames);
     // Switch to the `--as-of` data last, because the plan and the warnings need the current data.
     if (asOfMs !== undefined) useDataAsOf(session, readNames, asOfMs);
-    // The argument `<table...>` requires at least one table.
+    // The array is never empty, because the argument `<table...>` requires at least one table.
     const sources = rowSelections.map(openRows) as [RowSource, ...RowSource[]];
     const { format } = output;
     const encode =

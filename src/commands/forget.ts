@@ -26,7 +26,7 @@ export const examples = {
   "brandapi forget --host 3f0c9a52-1b7e-4c0d-9f3a-6a2d1e5b8c47 --yes": "skip the confirmation, for scripts",
 };
 
-/** A shorter prefix could match the wrong host by accident. */
+/** The minimum length of an ID prefix. A shorter prefix could match the wrong host by accident. */
 const minPrefixLength = 8;
 
 export function define(command: Command): void {
@@ -65,7 +65,7 @@ async function confirm(host: NamedHost, deps: Deps): Promise<void> {
   const question = `Forget ${escapeLines(describeHost(host))} permanently (add \`--yes\` to skip this question)? [y/N] `;
   const answer = await ask(question, {})
     .catch((error: unknown) => {
-      // The input ended, for example because there is no terminal.
+      // If the input ends, for example because there is no terminal, the answer is no.
       if (error instanceof UsageError) return "";
       throw error;
     })

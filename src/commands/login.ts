@@ -57,7 +57,7 @@ export function define(command: Command): void {
 }
 
 export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
-  // `login` never stores a key from the environment.
+  // Read the settings without the environment's credentials, because `login` never stores a key from the environment.
   const { BRANDAPI_BASE_URL, BRANDAPI_KEY, ...envWithoutCredentials } = deps.env;
   const settings = readSettings(flags, { ...deps, env: envWithoutCredentials }, "login");
   const { profile } = settings;
@@ -210,8 +210,8 @@ function parseOmit(list: string): string[] {
 }
 
 /**
- * True if the rule has the form `RESOURCE:FIELD` and the resource's fields are undocumented. False if the field is an
- * ID, because a sync needs IDs.
+ * True if the rule has the form `RESOURCE:FIELD` and names a resource whose fields are undocumented, unless the field
+ * is an ID. IDs cannot be omitted, because a sync needs them.
  */
 function namesUndocumentedField(rule: string): boolean {
   const [name, field = "", ...rest] = rule.split(":");

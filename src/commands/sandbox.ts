@@ -22,7 +22,7 @@ interface SandboxFlags extends GlobalFlags {
 
 export const about =
   "Prints a base URL and a key, and serves requests until you press Ctrl-C. Enforces every rule in the API documentation. " +
-  "`--rate-limit` sets the limit for each key (default: 60; `none` for no limit).\n\n" +
+  "`--rate-limit` sets the number of requests per minute for each key (default: 60; `none` for no limit).\n\n" +
   `Where the API documentation is ambiguous, the sandbox behaves as follows:\n${undocumentedChoices.map((choice) => `- ${choice}`).join("\n")}`;
 
 export const examples = {
@@ -62,8 +62,8 @@ export async function run(flags: SandboxFlags, { deps }: Context): Promise<ExitC
     monotonic: clock.monotonic,
     rateLimit: rateLimit === "none" ? null : rateLimit,
   });
-  // The fewer orders the brand has, the higher the speed must be for one new order per second. The speed applies to all
-  // events, so a speed based on fewer than 5,000 orders would cause thousands of other events per second.
+  // Choose the speed that results in one new order per second. The fewer orders the brand has, the higher this speed
+  // is. Below 5,000 orders, do not increase it further, because it would cause thousands of other events per second.
   const speed = 3_600 / naturalPace(Math.max(orders, 5_000)).ordersPerHour;
   const pace = { ordersPerHour: 3_600, speed };
   const { baseUrl, close } = await serveSandbox(api, port, async () => {

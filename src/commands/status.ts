@@ -189,7 +189,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
-  // If the last sync was incomplete, its error already describes what is missing.
+  // If the last sync was incomplete, add nothing here, because its error (below) already describes what is missing.
   if (found && (refused || last?.outcome !== "incomplete"))
     problems.push(
       found.repairable
@@ -199,7 +199,7 @@ function resourceProblems(health: ResourceHealth): string[] {
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
   if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
-  // If access was denied in the last run, that run's error has just been added.
+  // If access was denied in the last run, that run's error is already in the list, so do not add it again.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "compared") {

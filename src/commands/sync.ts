@@ -230,7 +230,8 @@ function selectAllowed(
 ): ResourceSelection {
   const { scopes } = identity.key;
   const thenReplaceKey = `then ${describeKeyReplacement(settings)}`;
-  // Always request a named resource, because the API's error is more useful than a note that the resource was skipped.
+  // If the user named a resource, request it even without its scope, because the API's error is more useful than a note
+  // that the resource was skipped.
   const isAllowed = ({ scope }: Resource) => areNamed || scopes.includes(scope);
   const allowed = chosen.filter(isAllowed);
   const withoutScope = chosen

@@ -104,8 +104,8 @@ async function verifyResources(
     // Report an outage only once, with the error at the end.
     if (json || !(error instanceof ApiUnavailable) || result.problems.length > 0)
       printVerification(result, flags, deps);
-    // Without names, only resources that have been read before are verified, so denied access means that access was
-    // lost.
+    // If the user named no resources, only those that have been read before are verified. Denied access then means that
+    // access was lost, so report it as an incomplete verification.
     const wasReadBefore = !areNamed && error instanceof Forbidden;
     return { error: wasReadBefore ? createAccessDeniedError(resource, error) : error };
   });
@@ -218,7 +218,7 @@ function formatEvidence(evidence: readonly Evidence[]): string {
   return `  ${header}\n${rest.join("")}`;
 }
 
-/** Adjacent months with the same state and reason. `first` is the oldest month, and `part` is the newest. */
+/** A series of adjacent months with the same state and reason. `first` is its oldest month, and `part` its newest. */
 type MonthSpan = PartResult & { first: string };
 
 /** Merges adjacent months that have the same state and reason. The oldest `read_at` is kept. */

@@ -141,7 +141,8 @@ export function checkPrivate(path: string, { platform }: Pick<PathDeps, "platfor
       hint: "pass a file to `--key-file`",
     });
   if (!isReadableByOthers(stat, { platform })) return;
-  // File systems that do not support permissions usually report every file as executable.
+  // File systems that do not support permissions usually report every file as executable. On these, `chmod` has no
+  // effect, so the hint must name another solution.
   const lacksPermissionSupport = (stat.mode & 0o100) !== 0;
   const otherFolder = `; if that has no effect, the file system does not support permissions, so ${noPermissionsHint}`;
   throw new ConfigurationError(`Other users of this machine can read the key in ${path}`, {

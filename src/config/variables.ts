@@ -31,7 +31,7 @@ function overriddenVariables({ baseUrl, db, keyFile, profile, rateLimit }: Overr
 export function checkVariables(flags: OverridingFlags, env: Env): void {
   const overridden = overriddenVariables(flags);
   const used = brandEnv(flags, env);
-  // `parseBaseUrl` and `parseKey` check the other variables.
+  // BRANDAPI_BASE_URL and BRANDAPI_KEY are checked by `parseBaseUrl` and `parseKey`.
   const names = ["CONFIG_DIR", "DB", "PING", "PROFILE", "RATE_LIMIT"].map((suffix) => `BRANDAPI_${suffix}`);
   for (const name of names) {
     const unexpanded = overridden.includes(name) ? null : findExpansionFault(used[name] ?? "");

@@ -211,7 +211,7 @@ function checkExists({ folder, version }: DeltaLog): void {
 }
 
 /**
- * Opens the tables and views in the mirror that belong to Delta tables.
+ * Opens the table or view in the mirror from which each of the Delta tables is exported.
  * @param manyBrands true to partition tables by brand; otherwise, existing tables keep their layout
  * @throws ConfigurationError if a table or view has never been read, because exporting it would empty the Delta table
  */

@@ -57,7 +57,10 @@ interface SilentChange {
 
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
-  /** The kinds of change. `change` returns the changed record's ID, or undefined if the order itself has changed. */
+  /**
+   * The kinds of change. `change` changes an order or another record, and returns the ID of the changed record. For the
+   * order that was passed, it may return undefined instead.
+   */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {
       name: "host left",

@@ -49,7 +49,7 @@ function dayOf(createdAt: string | null): string {
  * them.
  */
 const reserved = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}<>:"/\\|?*＜＞：＂／＼｜？＊⁄∕⧵⧸﹨]+/gu;
-/** Matches bidirectional controls, joiners, fillers and variation selectors. */
+/** Matches invisible characters: bidirectional controls, joiners, fillers and variation selectors. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /** Returns a non-empty string that is safe in a file name. Long text is truncated before the extension. */

@@ -71,7 +71,7 @@ interface FileResult {
   /** The size in bytes according to the library, which can differ from the file's actual size. */
   library_bytes: number | null;
   sha256: string | null;
-  /** The number of bytes that earlier runs downloaded. Null if the download failed. */
+  /** The number of bytes that earlier runs downloaded; null if this run failed to complete the file. */
   resumed_from: number | null;
   error: string | null;
 }
@@ -152,8 +152,9 @@ export async function downloadFiles(
 }
 
 /**
- * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. Until the
- * library's record changes, a file counts as complete even if its size differs from the size in that record.
+ * Returns the path of a downloaded file if it is still in the output folder and its size has not changed. Returns
+ * undefined if the library's record has changed since the download and contains a different size. If the record has not
+ * changed, ignores its size, which can be wrong.
  */
 function findCompleteFile(
   { size, sinceAt }: LibraryFile,

@@ -5,15 +5,15 @@ import { isObject, parseJson } from "../util/json-value.js";
 
 export const partSuffix = ".part";
 /**
- * The suffix of the file that contains the version. It must not be longer than `partSuffix`, for which `file-name.ts`
- * reserves space.
+ * The suffix of the file that stores which version of the remote file is being downloaded. It must not be longer than
+ * `partSuffix`, for which `file-name.ts` reserves space.
  */
 const versionSuffix = ".etag";
 
 /** Identifies a version of a file on the file host. Bytes from different versions must never be combined. */
 export interface FileVersion {
   header: "etag" | "last-modified";
-  /** The value of `header`, which is sent in `If-Range` to resume the download. */
+  /** The value of the response's `etag` or `last-modified` header. `If-Range` repeats it to resume the download. */
   validator: string;
   length: number;
 }
@@ -33,7 +33,7 @@ export class PartialFile {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Opens the partial file for a target path, including any bytes from an earlier run. */
+  /** Opens the partial file for a target path. If an earlier run left one, keeps its bytes and its version. */
   static async open(path: string): Promise<PartialFile> {
     if (!isRegularFile(path + partSuffix)) await rm(path + partSuffix, { force: true });
     const file = new PartialFile(path, await open(path + partSuffix, "a"));

@@ -37,7 +37,7 @@ export function createBookmark({ db }: Mirror): Bookmark {
 
 /** True if the bookmark comes from this mirror. */
 export function isBookmarkOf({ db }: Mirror, { run }: Bookmark): boolean {
-  // If the bookmark was created while its run was still in progress, it contains no end time.
+  // Also accept a bookmark without the run's end time, which was created while the run was in progress.
   const find = `SELECT 1 FROM sync_runs WHERE ? IN (${runSql}, ${runStartSql})`;
   return db.prepare(find).get(run) !== undefined;
 }

@@ -48,7 +48,7 @@ function countFormulas(rows: readonly Row[]): number {
 
 function formatCsvCell(value: RowValue, type: Column["type"], { excel, decimalComma }: CsvOptions): RowValue {
   if (typeof value === "string") return excel ? neutralizeFormulas(spreadsheetTime(value, type)) : value;
-  // csv-stringify would write `false` as an empty cell.
+  // Convert booleans to strings, because csv-stringify would write `false` as an empty cell.
   if (type === "boolean" && typeof value === "number") return String(value === 1);
   return decimalComma && typeof value === "number" ? String(value).replace(".", ",") : value;
 }
@@ -89,7 +89,7 @@ const lineBreakBeforeFormula = /[\r\n](?=(?:(?![\t\r\n])[\s\p{Cc}])*[=＝])/gu;
 export function neutralizeFormulas(text: string): string {
   const isFormula = formulaAtStart.test(text) && !signedNumber.test(text);
   const safe = isFormula ? `'${text}` : text;
-  // Most cells contain no separator, and searching is faster than replacing.
+  // Skip the replacements if there is no separator, as in most cells, because searching is faster than replacing.
   if (!/[;\t\r\n]/.test(text)) return safe;
   return safe.replace(separatorBeforeFormula, "$&'").replace(lineBreakBeforeFormula, "$&'");
 }

@@ -110,8 +110,8 @@ const candidateTypes: Readonly<Record<Column["type"], readonly ColumnType[]>> = 
 };
 
 /**
- * Returns the types to which an existing column can change. A `long` cannot become a decimal, because it can have too
- * many digits.
+ * Returns the types to which an existing column can change. A `long` column cannot become a decimal, because a `long`
+ * can have more digits than a decimal.
  */
 function widerTypes(current: ColumnType): readonly ColumnType[] {
   if (current === integerType) return [integerType, doubleType];
@@ -165,7 +165,7 @@ export function* encode([source]: RowSources): Iterable<Chunk> {
   yield* encodeParquet(source, finder.types(), source.batches());
 }
 
-/** A name and a value in a file's footer. */
+/** A key and its value in the footer of a Parquet file. */
 interface FooterEntry {
   key: string;
   value: string;

@@ -111,7 +111,7 @@ interface SingerStream {
   shape: TableShape;
   columns: readonly Column[];
   keys: readonly string[];
-  /** The key properties that have no column in the table. */
+  /** The key properties that no documented column provides. They are added to the schema and to each record. */
   addedKeys: readonly string[];
   properties: Readonly<Record<string, object>>;
 }
@@ -158,7 +158,7 @@ function openStream(mirror: Mirror, { name, columns }: RowSource): SingerStream 
     });
   const idColumns = listIdColumns(shape);
   const keys = [...(idColumns.length > 0 ? idColumns : ["record_key"]), ...(shape.list ? ["position"] : [])];
-  // A column for an undocumented field may have the same name as a key but a different meaning.
+  // Undocumented fields do not count: such a column may have the same name as a key but a different meaning.
   const declared = columns.filter(({ isDiscovered }) => !isDiscovered).map((column) => column.name);
   const addedKeys = keys.filter((key) => !declared.includes(key));
   const properties = Object.fromEntries([
