@@ -82,7 +82,7 @@ test.each(["--retain 7d", "--all-profiles"])("export %s requires --delta", async
   expect([code, err]).toEqual([2, expect.stringContaining("applies only to `--delta`")]);
 });
 
-test("export --until filters any dated table that is exported alone, but only event tables in an export of several tables", async () => {
+test("export --until filters any dated table that is exported alone, but in an export of several tables only tables of events, such as orders", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [orderAt("old", noon - day), orderAt("new", noon)]);
   writeRead(mirror, "roster", [memberOf("old"), memberOf("new", { joined_at: at(noon) })]);

@@ -126,7 +126,7 @@ test("a mirror's origin consists of the brand and the time of the first read, so
   expect(loadOrigin(mirror)).toBe("b1 2026-11-01T00:00:00.000Z");
 });
 
-test("replacing a mirror keeps the old file and the log under a different name, unless that name is taken", () => {
+test("replacing a mirror moves the old file and its log to a different name, and fails if that name is taken", () => {
   const home = makeHome();
   const at = (name: string) => join(home, name);
   const content = (...names: string[]) =>

@@ -69,7 +69,7 @@ test("a host's display name is not stored if last names are omitted", async () =
   expect(namesOf(mirror)).toEqual(["01 ada null"]);
 });
 
-test("if a response contains a host several times, the name in the first record is stored, and a later response without a name changes only the username", async () => {
+test("if a response contains several names for a host, the first name is stored; a response without a name changes only the username", async () => {
   const mirror = await makeMirror();
   const send = (day: number, ...hosts: Json[]) =>
     write(

@@ -13,7 +13,7 @@ const slice = (from: number, to: number, requestedAt: number) => ({
 const plan = (...args: Parameters<typeof planAudit>) =>
   planAudit(...args).map(({ from, to, isFaulty }) => (isFaulty ? [from, to, "faulty"] : [from, to]));
 
-test("the audit continues backward from the date at which the previous audit stopped, and then re-reads the newer dates", () => {
+test("the audit continues backward from where the previous audit stopped and, after the oldest date, starts over with the newest", () => {
   const coverage = [read(first, 19, 1), read(30, 59, 2), read(70, 99, 3)];
   expect(plan(coverage, [], 39, stale)).toEqual([
     [30, 39],

@@ -152,7 +152,7 @@ describe("orders with an unreadable date", () => {
     showDates(brand, { odd: "soon" });
     await synced(brand);
     brand.refund("o3", 5);
-    // One of the withdrawn orders belongs to the same day as the order with the unreadable date.
+    // `o10` belongs to the same day as the order with the unreadable date, so sync keeps `o10`.
     brand.withdraw("o7", "o10");
     brand.add("orders", orderAt("late", noon - 3 * day));
     expect(await runNextDay(brand)).toMatchObject({ code: 0, verified: 0 });
@@ -367,7 +367,7 @@ describe("an order that the API lists twice", () => {
     expect(startDates).not.toContain(at(dateOf(150)));
   });
 
-  test("after the API has stopped listing IDs twice, the next sync verifies the orders", async () => {
+  test("sync can verify the orders again after the API has stopped listing an ID twice", async () => {
     const brand = makeBrand({ orders: [...orders, copy("o20", noon - 40 * day)] });
     await synced(brand);
     brand.data.orders = brand.data.orders.filter(

@@ -331,7 +331,7 @@ describe("an interrupted run", () => {
 });
 
 describe("syncs of a date range", () => {
-  test("sync --since warns about the gap that it leaves, and the next run fills it", async () => {
+  test("sync --since warns about the gap that it leaves, and the next run fills the gap", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders");
     brand.pass(90 * day);

@@ -160,7 +160,7 @@ test("sync re-reads a date range with faulty records only if it is within the pl
   expect(all.faultySlices).toEqual([days(990, 991), days(500, 501)]);
 });
 
-test("a planned sync starts at the oldest date to read, or at the first sync's --since if no dates have to be read", () => {
+test("`since` in a sync's plan is the oldest date to read, or the first sync's --since if no dates have to be read", () => {
   const given = before({ coverage: [read(900, 1000)], floor: 900 * day, finishedUntil: 999 * day - 1 });
   expect(plan(given, {}).since).toBe(969 * day);
   expect(plan({ ...given, faultySlices: [days(950, 951)] }, { allFaulty: true }).since).toBe(950 * day);

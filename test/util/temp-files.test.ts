@@ -36,7 +36,7 @@ test("the name of a temporary file starts with a dot, and contains the target's 
   expect(basename(path)).toMatch(new RegExp(`^\\.n{60}\\.[\\w-]{0,32}-${process.pid}-000042\\.part$`));
 });
 
-test("reserving a temporary file removes older ones for the same target, unless a running process on this host uses them", async () => {
+test("reserving a temporary file removes older temporary files for the same target, unless a running process on this host uses them", async () => {
   const folder = makeHome();
   const target = join(folder, "orders.csv");
   const used = await reserveTempFile(target, () => 0.1);

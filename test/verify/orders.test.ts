@@ -156,7 +156,7 @@ describe("verifying orders month by month", () => {
   });
 });
 
-describe("differences by month", () => {
+describe("locating differences by month", () => {
   const late = Date.UTC(2026, 6, 10, 10);
   test.each<[string, (brand: TestBrand) => unknown, "all" | "absent", string]>([
     ["a late refund", (brand) => brand.refund("o260", 3), "all", "2026-07"],
