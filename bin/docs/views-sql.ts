@@ -25,8 +25,8 @@ const listItems = /(?<=,|^WITH) /g;
 const conditions = / (?=(?:AND|OR|THEN) )/g;
 
 /**
- * Splits SQL that is too long for one line into clauses, list items or conditions. If it has only one of these, puts
- * the contents of the longest parentheses or CASE expression on separate lines.
+ * Splits SQL that is too long for one line into clauses, list items or conditions. If the SQL consists of only one of
+ * these, puts the contents of the longest parentheses or CASE expression on separate lines.
  */
 function indentSql(sql: string, indent: string): string {
   if (indent.length + sql.length <= width) return indent + sql;

@@ -41,8 +41,8 @@ export function checkHistory(names: readonly string[]): void {
 }
 
 /**
- * Returns the tables and views that a statement reads.
- * @param reads the names that the statement reads, or undefined if it could not be analyzed
+ * Returns the names of the tables and views that a statement reads, after checking that all of them have a history.
+ * @param reads undefined if the statement could not be analyzed
  * @throws UsageError if a table has no history or is qualified with its schema, as in `main.orders`
  */
 export function requireReadsWithHistory(reads: StatementReads | undefined): readonly string[] {
@@ -60,8 +60,8 @@ export function requireReadsWithHistory(reads: StatementReads | undefined): read
 }
 
 /**
- * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records
- * ended later.
+ * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records ended
+ * after that time.
  * @param asOf the requested time (ISO 8601)
  */
 function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {
@@ -155,7 +155,7 @@ function selectEarlierRows(name: string, asOfSql: string): string {
 
 /** Creates temporary typed tables with the records as they were at a given time (ISO 8601). */
 function createHistoricalTables(mirror: Mirror, shapes: readonly TableShape[], asOf: string): void {
-  // Limit the page caches of both databases to 4 MB each.
+  // Limit the page caches of the temporary database and the mirror to 4 MB each.
   mirror.db.pragma("temp.cache_size = -4000");
   mirror.db.pragma("main.cache_size = -4000");
   const names = new Set(shapes.map(({ resource }) => resource.name));

@@ -33,7 +33,9 @@ export interface ReadableTable {
   date: DateColumn | null;
   /** The table or subquery to select from, as SQL. */
   tableSql: string;
-  /** The table of removed records to read after `tableSql`, as SQL, or null if removed records are not included. */
+  /**
+   * The table of removed records, as SQL. It is read after `tableSql`. Null if removed records are not included.
+   */
   removedTableSql: string | null;
 }
 
@@ -74,7 +76,8 @@ function declareTypedTables(state: RecordState): [name: string, Declaration][] {
 }
 
 /**
- * The declarations of all tables and views that commands can read, by name. `brandapi tables` lists them in this order.
+ * The declarations of all tables and views that commands can read, keyed by name. The map's order is the order in which
+ * `brandapi tables` lists them.
  */
 const declarations: ReadonlyMap<string, Declaration> = new Map([
   ...declareTypedTables("current"),

@@ -58,7 +58,7 @@ function collectReads(db: Database, instructions: readonly Instruction[]): State
   const qualified = new Set<string>();
   for (const { opcode, p2: rootPage, p3: schema } of instructions) {
     if (opcode !== "OpenRead") continue;
-    // Every table is shadowed unless the statement qualifies it with `main`.
+    // Temporary tables shadow all tables except those that the statement qualifies with `main`.
     const isTemporary = schema === 1;
     const name = (isTemporary ? temporary : main).get(rootPage);
     if (name === undefined) continue;
@@ -106,7 +106,7 @@ export function loadSchemaTables(db: Database): SchemaTable[] {
       try {
         return [{ name, columns: columns.all(name) as string[] }];
       } catch {
-        // If a virtual table's module is not loaded, its columns cannot be listed.
+        // The columns of a virtual table cannot be listed if its module is not loaded, so such a table is omitted.
         return [];
       }
     });

@@ -63,8 +63,9 @@ export interface ReportData {
   days: DayRange;
   sales: Record<"now" | "before" | "year_ago", Sales[]>;
   /**
-   * The currencies that appear in every section, sorted by gross amount. If no currency has several orders, the list
-   * contains only the currency with the largest gross amount.
+   * The currencies that appear in every section, sorted by gross amount: those with more than one order in the period
+   * or in the days before it. If there is no such currency, the list contains only the currency with the largest gross
+   * amount.
    */
   currencies: (string | null)[];
   /** The currencies that get only a single line in the report. Null stands for orders without a currency. */

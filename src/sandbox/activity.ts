@@ -21,7 +21,7 @@ interface Pace {
    * occur.
    */
   ordersPerHour: number;
-  /** A multiplier for the frequency of all other events. For a real brand, it is 1. */
+  /** A multiplier for the frequency of all other events. With 1, they are as frequent as for a real brand. */
   speed: number;
 }
 

@@ -228,7 +228,7 @@ export const instant: Parameter<Instant | null> = {
   parse(text) {
     const date = text.slice(0, 10);
     if (!timestampPattern.test(text) || Number.isNaN(Date.parse(date))) return undefined;
-    // `Date.parse` accepts some dates that do not exist, such as 31 February.
+    // `Date.parse` accepts some dates that do not exist: it reads 31 February as 3 March.
     if (new Date(date).toISOString().slice(0, 10) !== date) return undefined;
     return { at: toMicroseconds(text.replace(/[+-]00:?00$/, "Z")), isDay: text.length === 10 };
   },

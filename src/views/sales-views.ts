@@ -40,8 +40,8 @@ const numberedDaysSql = `numbered_days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materializedSql})`;
 
 /**
- * Each month and the preceding month. `through` is the last fully read day: 31 if the entire month has been read, or
- * null if no day has.
+ * Each month and the preceding month. `through` is the last fully read day of the month: 31 if the entire month has been
+ * read, or null if no day of the month has been fully read.
  */
 const monthEndsSql = `month_ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
@@ -68,7 +68,8 @@ export const salesByMonth: View = {
   name: "sales_by_month",
   about:
     "one row per month (UTC) and currency; " +
-    "for the current month, the comparison with the previous month ends with the last fully read day",
+    "for the current month, `net_through` ends on the last fully read day, " +
+    "and `net_before` ends on the same day of the previous month",
   columns: [
     monthColumn,
     currencyColumn,
@@ -77,7 +78,7 @@ export const salesByMonth: View = {
     amount("net_through", "net through the last fully read day, for comparison with `net_before`"),
     amount(
       "net_before",
-      "the previous month's net; in the row for the current month, only through the same day of the month",
+      "the previous month's net; for the current month, only through the same day of the month as `net_through`",
     ),
   ],
   date: "month",
@@ -168,7 +169,8 @@ const reportedMonthsSql = `reported_months AS (SELECT month, ${selectReportedAt(
 
 /**
  * Each order in `current_versions`, with the months whose reported sums its changes may affect: the order's current
- * month, and its month at the time of the report. `version_id` is the order's version at that time.
+ * month, and the month that the order belonged to when that month was reported. `version_id` is the order's version at
+ * `reported_at`.
  */
 const changedMonthsSql = `changed_months AS (
       SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
@@ -193,8 +195,8 @@ const oldAndNewStatesSql = `old_and_new_states AS (
       LEFT JOIN order_versions AS v ON v.version_id = p.version_id ${materializedSql})`;
 
 /**
- * The net of each order, both when its month was reported and now. Each amount counts in its own currency, so an order
- * whose currency has changed has two rows.
+ * The net of each order, both when its month was reported and now. Each amount is in the currency that the order had
+ * at that time, so an order whose currency has changed has two rows.
  */
 const restatedNetsSql = `restated_nets AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
@@ -206,7 +208,7 @@ export const restatedOrders: View = {
   name: "restated_orders",
   about:
     "one row per order whose net has changed since its month was reported; " +
-    "an order that moved to a different month or currency has one row for the old and one for the new",
+    "an order whose month or currency changed has two rows: one with the old month and currency, and one with the new",
   columns: [
     monthColumn,
     currencyColumn,

@@ -1,8 +1,8 @@
 -- Generated from all-views.ts by `npm run docs`: the views of a new mirror. The statements in the mirror differ from
 -- these only in white space.
 
--- one row per month (UTC) and currency; for the current month, the comparison with the previous month ends with the
--- last fully read day
+-- one row per month (UTC) and currency; for the current month, `net_through` ends on the last fully read day, and
+-- `net_before` ends on the same day of the previous month
 CREATE VIEW "sales_by_month" AS
 SELECT CAST(month AS TEXT) AS month, CAST(currency AS TEXT) AS currency, CAST(orders AS INTEGER) AS orders,
   CAST(cancelled_orders AS INTEGER) AS cancelled_orders,
@@ -154,8 +154,8 @@ FROM (
   ORDER BY month, currency
 );
 
--- one row per order whose net has changed since its month was reported; an order that moved to a different month or
--- currency has one row for the old and one for the new
+-- one row per order whose net has changed since its month was reported; an order whose month or currency changed has
+-- two rows: one with the old month and currency, and one with the new
 CREATE VIEW "restated_orders" AS
 SELECT CAST(month AS TEXT) AS month, CAST(currency AS TEXT) AS currency,
   CAST(reported_at AS TEXT) AS reported_at, CAST(order_id AS TEXT) AS order_id,

@@ -123,7 +123,7 @@ test("sync rejects the mirror of a different brand before it writes anything", a
   expect(code, err).toBe(3);
   expect(err).toMatch(/another brand|belongs to/);
   expect(brand.mirrored()).toHaveLength(350);
-  // The other brand's failed sync is not recorded in this mirror.
+  // The mirror does not record the failed sync, because it was a sync of a different brand.
   const status = JSON.parse((await brand.run("status --json")).out);
   expect(status).toMatchObject({ failed_run: null });
 });

@@ -53,7 +53,7 @@ function isChange(row: Change, before: Version | undefined, { json, record }: Ve
   if (row.kind === "removed") return wasThere && json === null;
   if (row.kind !== "changed") return !wasThere && json !== null;
   const field = row.field ?? "";
-  // The values of fields in list items cannot be compared, so only the time of the change is checked.
+  // `membersOf` does not look into lists, so for a field of a list item, only the time of the change is checked.
   if (field.includes(".")) return json !== null;
   const value = membersOf(record).get(field) ?? null;
   return value === row.new && before !== undefined && (membersOf(before.record).get(field) ?? null) !== value;

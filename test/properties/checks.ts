@@ -77,7 +77,7 @@ function checkCovered(world: World, { records, readAt }: MirrorClaims): string[]
       const read = readAt(second);
       if (json === null || read === undefined || read < from || read >= until) continue;
       const later = versions.filter((version) => version.until > read);
-      // If the record was later removed or moved to a different date, a sync detects this when it re-reads the range.
+      // The mirror may lack a later removal or a later change of date until a sync re-reads the range.
       if (later.some((version) => version.json === null || !Object.is(version.second, second))) continue;
       const row = records.get(key);
       const isHeld =
@@ -111,7 +111,7 @@ function checkUndated(
     const isLacking =
       Number.isNaN(second) && until > endedAt && claims.records.get(String(record.id))?.removedAt !== null;
     return isLacking
-      ? [`${record.id}: missing from the mirror, although the run is verified and the record has no date`]
+      ? [`${record.id}: verified, but this record, which has no date, is missing from the mirror`]
       : [];
   });
 }
@@ -146,7 +146,9 @@ function checkRemovalLimit(
 }
 
 /**
- * For the run at `instant`, counts the pairs of responses between which one record was removed and another was added.
+ * Counts the pairs of consecutive responses in a run between which one record was removed and another was added.
+ * @param instant a time during the run
+ * @param second the date of these records, truncated to the second; ignored if the list is read page by page
  */
 export function countSwaps(world: World, instant: number, second: number): number {
   const run = world.runs.find(({ startedAt, endedAt }) => startedAt <= instant && instant <= endedAt);

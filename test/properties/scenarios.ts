@@ -57,7 +57,7 @@ export function scenariosOf(options: ScenarioOptions = {}): fc.Arbitrary<Scenari
   return fc
     .tuple(startingRecords, variantsInModel, stepsOf(options))
     .map(([start, randomVariants, steps]) => {
-      // Limits the number of requests per run.
+      // Use larger pages for long lists, to limit the number of requests per run.
       const maxPerPage = (randomVariants.maxPerPage ?? 1) * (start.records <= 60 ? 1 : 8);
       return {
         start: { ...start, undated: undated ? 3 : 0 },
@@ -84,7 +84,7 @@ function usually<Name extends keyof ApiVariants>(
 
 /** API variants for which all of the program's claims must be true. */
 const variantsInModel: fc.Arbitrary<Partial<ApiVariants>> = fc.record({
-  // With smaller pages, the events between two requests could fill an entire page.
+  // With smaller pages, a few events between two requests could fill an entire page, which is unrealistic.
   maxPerPage: fc.integer({ min: 4, max: 12 }),
   ties: usually<"ties">("stable", "reversed"),
   datePrecision: usually<"datePrecision">("exact", "milliseconds", "seconds"),

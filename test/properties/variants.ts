@@ -38,7 +38,7 @@ const lacking =
 
 export const apiVariants: readonly ApiVariant[] = [
   variant("outdated daily totals", "orders", { lags: "dailyTotals" }),
-  variant("daily totals with amounts that change on most days", "orders", {
+  variant("daily totals whose amounts change for most days although no order changes", "orders", {
     variants: { dailyTotalsDrift: true },
   }),
   variant(

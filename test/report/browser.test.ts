@@ -72,11 +72,11 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test.each([
-    ["for a busy brand", "a busy brand", {}],
-    ["in dark mode", "a busy brand", { dark: true }],
-    ["on a phone", "a busy brand", { width: 375 }],
-    ["for a single order", "one order", {}],
-    ["for names that contain HTML", "names that contain HTML", {}],
+    ["for a brand with many orders", "a brand with many orders", {}],
+    ["in dark mode", "a brand with many orders", { dark: true }],
+    ["on a phone", "a brand with many orders", { width: 375 }],
+    ["for a brand with one order", "a brand with one order", {}],
+    ["for a brand whose names contain HTML", "a brand whose names contain HTML", {}],
   ])("the report page passes axe's accessibility checks %s", async (_, name, options) => {
     await browser.open(fileOf(name), options);
     expect(await findAxeViolations()).toEqual([]);
@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   test("the report page hides the less important columns and labels on a phone", async () => {
     const countVisible = async (width: number) => {
-      await browser.open(fileOf("a busy brand"), { width });
+      await browser.open(fileOf("a brand with many orders"), { width });
       return await browser.evaluate<number>(
         "[...document.querySelectorAll('.spare')].filter((one) => one.getClientRects().length > 0).length",
       );
@@ -95,7 +95,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   });
 
   test("at a width of 1280 pixels, a currency's five key figures fit in one row", async () => {
-    await browser.open(fileOf("a busy brand"), { width: 1280 });
+    await browser.open(fileOf("a brand with many orders"), { width: 1280 });
     const rows = await browser.evaluate<number[][]>(
       "[...document.querySelectorAll('dl')].map((list) => [...list.children].map((one) => one.offsetTop))",
     );
@@ -106,7 +106,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   test.each(widths)(
     "on a page with a width of %i pixels, charts are as wide as the text, and their labels are not scaled",
     async (width) => {
-      await browser.open(fileOf("a busy brand"), { width });
+      await browser.open(fileOf("a brand with many orders"), { width });
       const charts = await browser.evaluate<[number, number, string][]>(
         `[...document.querySelectorAll("figure")].map((one) => [
         one.parentElement.getBoundingClientRect().right - one.querySelector(".chart").getBoundingClientRect().right,
@@ -138,14 +138,14 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
 
   describe.each(["A4", "Letter"] as const)("the report printed on %s", (paper) => {
     test("a one-month report with three currencies has at most six printed pages", async () => {
-      await browser.open(fileOf("a busy brand"));
+      await browser.open(fileOf("a brand with many orders"));
       const pdf = String(await browser.pdf(paper));
       const pages = pdf.match(/\/Type \/Page\b/g) ?? [];
       expect(pages.length).toBeGreaterThan(2);
       expect(pages.length).toBeLessThanOrEqual(6);
     });
 
-    test.skipIf(!hasPdftotext).each(paper === "A4" ? brandNames : ["a busy brand"])(
+    test.skipIf(!hasPdftotext).each(paper === "A4" ? brandNames : ["a brand with many orders"])(
       "for %s, no printed page contains only a few lines or ends with a heading",
       async (name) => {
         await browser.open(fileOf(name));
@@ -164,7 +164,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   test.skipIf(!hasPdftotext)(
     "a table that is split across pages has at least three rows on each page",
     async () => {
-      await browser.open(fileOf("a busy brand"));
+      await browser.open(fileOf("a brand with many orders"));
       const rows = await textsOf("#restated tbody tr");
       const isRow = (line = "") => rows.some((row) => line.startsWith(row));
       let splits = 0;
@@ -185,7 +185,7 @@ describe.skipIf(chromium === undefined)("the report page in Chromium", () => {
   );
 
   test("the report page escapes HTML in names from the API", async () => {
-    await browser.open(fileOf("names that contain HTML"));
+    await browser.open(fileOf("a brand whose names contain HTML"));
     expect(
       await browser.evaluate(
         "window.ran === undefined && document.querySelectorAll('script, img, iframe').length",

@@ -113,7 +113,7 @@ test("`report --text` wraps text at 80 columns, or at the width of a narrower te
   expect(Math.max(...narrow.out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 
-test("for a period without data, `report` suggests the first month with orders or names the last day that was read", async () => {
+test("`report` suggests the first month with orders for an earlier period, and names the last day that was read for a later period", async () => {
   const early = await brand.run("report --month 2020-01 --text");
   expect([early.code, early.out]).toEqual([3, ""]);
   expect(early.err).toContain("`--month 2026-08`");

@@ -240,7 +240,7 @@ test("if all dates have been read, the report describes all orders up to the las
   ]);
 });
 
-test("after `verify` finds unread orders, the orders in the report are proven only if an earlier run verified them", async () => {
+test("if `verify` finds nothing but unread orders, the report still describes the orders verified by an earlier run as proven", async () => {
   const findUnread = (mirror: Mirror) => {
     const run = addRun(mirror, "compared", { error: "1 order has not been read" });
     mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));

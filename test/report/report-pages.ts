@@ -18,9 +18,9 @@ const currencies = ["EUR", "USD", "GBP", "JPY", "KWD", "SEK"];
 
 /** Brands whose report pages are tested in a browser. */
 const brands: Record<string, () => TestBrand> = {
-  "a busy brand": () => makeBrand({ history: 1_500, listLimit: 60 }),
-  "one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),
-  "six currencies": () =>
+  "a brand with many orders": () => makeBrand({ history: 1_500, listLimit: 60 }),
+  "a brand with one order": () => makeBrand({ orders: [orderAt("a", noon - 2 * day)] }),
+  "a brand with six currencies": () =>
     makeBrand({
       orders: Array.from({ length: 1_200 }, (_, n) =>
         orderAt(`o${n}`, noon - (n % 600) * (day / 12), {
@@ -31,7 +31,7 @@ const brands: Record<string, () => TestBrand> = {
         }),
       ),
     }),
-  "names that contain HTML": () =>
+  "a brand whose names contain HTML": () =>
     makeBrand({
       orders: hostileNames.flatMap((text, n) =>
         [0, 20, 40].map((days) =>
@@ -61,7 +61,7 @@ export async function createReportPage(name: string): Promise<string> {
   const brand = brands[name]?.() ?? makeBrand();
   await brand.run("sync");
   for (const { id } of brand.data.orders.filter((_, n) => n % 5 === 0)) brand.refund(id);
-  if (name === "names that contain HTML")
+  if (name === "a brand whose names contain HTML")
     for (const [n, text] of hostileNames.entries())
       brand.add("roster", memberOf(`r${n}`, { host: host(`h${n}`, text) }));
   brand.pass(15 * day);

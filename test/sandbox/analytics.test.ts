@@ -53,7 +53,7 @@ test("the daily, weekly and monthly data points in the sandbox's click analytics
   }
 });
 
-test("in the sandbox's click analytics, conversion rates are between 0 and 1, and the number of unique sessions is less than the sum of the daily numbers", () => {
+test("in the sandbox's click analytics, conversion rates are between 0 and 1, and the number of unique sessions in a period is less than the sum of the daily numbers", () => {
   const { summary, timeseries, top_hosts, top_products } = clicks();
   for (const row of [summary, ...timeseries, ...top_hosts]) {
     expect(Number(row.conversion_rate)).toBeGreaterThanOrEqual(0);
@@ -112,7 +112,7 @@ test("sandbox options can omit daily totals, omit empty days or make the revenue
   expect(drift(noon)).not.toBe(drift(noon + hour));
 });
 
-test("click analytics contain the totals of a host's orders, and three buy-now clicks per tracked order", () => {
+test("the sandbox's click analytics list each host with the totals of the host's orders, and contain three buy-now clicks per tracked order", () => {
   const pair = [orderAt("a", noon - day), orderAt("b", noon - day - hour, { attribution: "manual" })];
   const { summary, top_hosts } = clicks("", { brand: { ...brand, orders: pair } });
   const sums = { orders: 2, revenue: 20, subtotal_revenue: 16, buy_now_clicks: 3, total_clicks: 6 };

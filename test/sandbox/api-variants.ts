@@ -59,7 +59,7 @@ export const documentedBehavior = {
   cancelled: oneOf("out", "in"),
   /** True if the revenue for most days changes every hour even though no order changes. */
   dailyTotalsDrift: oneOf(false, true),
-  /** Whether the time series contains zeros or no data point for a day without activity. */
+  /** Whether the time series contains a data point with zeros for a day without activity, or no data point. */
   emptyDays: oneOf("zero", "missing"),
   /** Whether `status=refunded` selects only fully refunded orders or all orders with a refund. */
   refundedFilter: oneOf("fully", "any"),

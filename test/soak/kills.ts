@@ -138,7 +138,8 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
       args,
       brand.env,
       (output) => {
-        // The program opens the mirror after the request to `/me` and before the next request.
+        // The program opens the mirror between the request to `/me` and the next request. Only interruptions after
+        // that count.
         isOpen = brand.served() > requestsBefore + 1 && !output.includes("verified") && existsSync(db);
         if (isOpen) strike?.();
       },

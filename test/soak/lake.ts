@@ -198,7 +198,7 @@ function restore(brand: LakeBrand): void {
   Object.assign(brand, brand.backup);
 }
 
-/** Replaces a mirror with a new mirror that has read the same orders in reverse order. */
+/** Replaces a mirror with a new mirror to which the same orders are written in reverse order. */
 async function replaceMirror(brand: LakeBrand): Promise<void> {
   rmSync(brand.path);
   brand.orders.reverse();
