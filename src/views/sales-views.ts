@@ -208,7 +208,7 @@ export const restatedOrders: View = {
   name: "restated_orders",
   about:
     "one row per order whose net has changed since its month was reported; " +
-    "an order whose month or currency changed has two rows: one with the old month and currency, and one with the new",
+    "an order whose month or currency changed has two rows: one with the old month and currency, and one with the new ones",
   columns: [
     monthColumn,
     currencyColumn,

@@ -155,7 +155,7 @@ FROM (
 );
 
 -- one row per order whose net has changed since its month was reported; an order whose month or currency changed has
--- two rows: one with the old month and currency, and one with the new
+-- two rows: one with the old month and currency, and one with the new ones
 CREATE VIEW "restated_orders" AS
 SELECT CAST(month AS TEXT) AS month, CAST(currency AS TEXT) AS currency,
   CAST(reported_at AS TEXT) AS reported_at, CAST(order_id AS TEXT) AS order_id,
