@@ -95,7 +95,7 @@ export const apiVariants: readonly ApiVariant[] = [
     "undated records only in lists without a date range",
     "orders",
     { undated: true },
-    "the number of records added since the last read equals the number of undated records",
+    "between two counts, at least as many records are added or removed as there are undated records, so the counts match",
   ),
   variant("records that are dated in the future", "orders", { more: ["future"] }),
   variant(
