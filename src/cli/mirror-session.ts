@@ -23,7 +23,7 @@ import { type Progress, TerminalReporter } from "./progress.js";
 
 /** A command that uses both the API and the mirror, such as `sync` or `verify`. */
 interface MirrorCommand {
-  /** The command's name, which `status` prints. */
+  /** The command's name, which `status` prints while the command is running or if it has failed. */
   name: string;
   deps: Deps;
   flags: GlobalFlags & { wait?: boolean; full?: boolean };

@@ -137,7 +137,7 @@ function isFolderPath(path: string, deps: PathDeps): boolean {
   return statSync(expandPath(path, deps), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Returns the first flag on the command line that applies only to CSV. */
+/** Returns a flag that the user passed and that applies only to CSV. Returns undefined if there is none. */
 function findCsvFlag({ excel, decimalComma, delimiter }: OutputFlags): string | undefined {
   if (excel) return "--excel";
   if (decimalComma) return "--decimal-comma";

@@ -182,8 +182,8 @@ export class TerminalReporter implements Reporter {
   }
 
   /**
-   * Sets the progress listener, or removes it if `listener` is null. It is called at the start of each task, every two
-   * seconds during a task, and before a long wait.
+   * Sets the progress listener, or removes it if `listener` is null. The listener is called at the start of each task,
+   * every two seconds during a task, and before a long wait.
    */
   setProgressListener(listener: ((progress: Progress) => void) | null): void {
     this.#progressListener = listener;

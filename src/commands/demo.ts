@@ -15,7 +15,7 @@ import { dayMs } from "../util/timestamps.js";
 /** The simulated time between the two syncs. It is long enough for refunds and late attributions to occur. */
 const pauseMs = 21 * dayMs;
 
-/** The files that the demo exports, named after their tables. Each has additional flags for `export`. */
+/** The files that the demo exports, named after their tables. A file name can be followed by flags for `export`. */
 const exports = [["orders.csv"], ["orders.ndjson"], ["roster.csv", "--excel"], ["changes.csv"]] as const;
 
 const introduction = `brandapi copies a brand's orders, roster, content and surveys from the Brand Data API to one SQLite file. You get:

@@ -67,7 +67,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
   deps.apiKeys.add(credentials.key);
   const keySource = credentials.key === settings.key ? settings.keySource : undefined;
   const identity = await fetchIdentity({ ...settings, ...credentials, keySource }, flags, deps);
-  // The suggested commands need no `--base-url` or `--key-file`, because the profile now contains both values.
+  // The suggested commands need no `--base-url` or `--key-file`, because the profile now contains the URL and the key.
   const reporter = new TerminalReporter(deps, { ...flags, baseUrl: undefined, keyFile: undefined });
   const { brand, key } = identity;
   await refuseOtherBrand(brand, profile, stored, flags, deps);

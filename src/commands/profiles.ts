@@ -54,7 +54,7 @@ async function loadOldestSuccess(path: string): Promise<string | null> {
 
 /**
  * Describes the brand and the key that `login` stored. Times are ISO 8601 strings; null means unknown.
- * @param lastSuccessAt the time of the last successful sync of the least recently synced resource
+ * @param lastSuccessAt the time of the last successful sync; if it differs between resources, the oldest such time
  */
 function toBrandFields(stored: Profile, lastSuccessAt: string | null, now: number) {
   const { baseUrl = null, brandId = null, brandName = null, keyExpiresAt: expires_at = null } = stored;

@@ -241,7 +241,7 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, chec
 function unreadStartLines({ resources }: Health): string[] {
   return resources.flatMap(({ covered, last_success_at, oldest_read_at, resource }) => {
     const from = covered[0]?.from ?? null;
-    // Only resources that are read by date have an `oldest_read_at`.
+    // Skip resources that are not read by date, which have no `oldest_read_at`.
     if (from === null || last_success_at === null || oldest_read_at === null) return [];
     return [
       `${resource}: records before ${formatStart(from)} have never been requested; run \`brandapi sync ${resource} --full\``,

@@ -122,7 +122,7 @@ function looksLikePath(givenPath: string, path: string): boolean {
 }
 
 /**
- * Describes why a key file is missing or inaccessible. Returns null if the file exists. The text omits the path,
+ * Returns the problem if a key file is missing or inaccessible, and null if the file exists. The text omits the path,
  * because the user may have passed a key instead of a path.
  */
 function findKeyFileFault(path: string): string | null {

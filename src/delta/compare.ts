@@ -38,7 +38,8 @@ export interface DeltaComparison {
 export async function compareWithMirror(source: MonthlyRows, log: DeltaLog): Promise<DeltaComparison> {
   checkBrand(source, log);
   const oldFields = parseFields(log);
-  // In a multi-brand table, a column's type is never narrowed, because values in other brands' files may not fit.
+  // In a multi-brand table, a column's type is never narrowed, because the narrower type may not fit the values in
+  // other brands' files.
   const sharedFields = new Map(
     hasManyBrands(log) ? oldFields.map((field) => [field.name.toLowerCase(), field]) : [],
   );

@@ -257,7 +257,7 @@ function saveDownload(mirror: Mirror, download: CompletedDownload): void {
   mirror.transaction(() => mirror.execute(insert, download));
 }
 
-/** Returns the key of a file's record. IDs are unique only within a source. */
+/** Returns the key of a file's record. It contains the source, because IDs are unique only within a source. */
 function fileKey({ source, id }: { source: string; id: string }): string {
   return `${source}/${id}`;
 }

@@ -253,7 +253,7 @@ function workbookXml(sheets: readonly Sheet[]): string {
 }
 
 /**
- * Returns the other files that every workbook must contain (ECMA-376).
+ * Returns the files that every workbook must contain in addition to its sheets (ECMA-376).
  * @param sheets the names of the tables
  */
 function workbookParts(sheets: readonly string[]): readonly (readonly [name: string, xml: string])[] {
