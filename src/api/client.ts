@@ -187,8 +187,8 @@ export class ApiClient {
   }
 
   /**
-   * Returns `outage` if several endpoints and then `/me`, which needs no scope or plan, have failed. In that case, the
-   * other endpoints would probably fail as well.
+   * Returns `outage` if several endpoints and then `/me`, which needs no scope or plan, have failed, because the other
+   * endpoints would probably fail as well. Otherwise, returns `resource`.
    */
   async #findFailureScope(): Promise<FailureScope> {
     if (!this.#outage.hasSeveralEndpoints) return "resource";

@@ -71,7 +71,7 @@ export class RateLimiter {
   }
 
   /**
-   * Records that a request has succeeded or failed. From then on, it counts towards the limit for one minute.
+   * Records that a request has succeeded or failed. From then on, the request counts toward the limit for one minute.
    * @param server the limit in the response's headers
    */
   endRequest(permit: number, server: ServerLimit | null): void {
@@ -131,8 +131,8 @@ export class RateLimiter {
         return this.#file.admit();
       } catch (error) {
         if (this.#path === null || !isFileError(error)) throw error;
-        // If the file had been opened or is damaged, its record of recent requests is lost. Otherwise, the file could
-        // not be opened, so no record was in use.
+        // If the file was already open or is damaged, the recent requests recorded in it are lost. If it could not be
+        // opened, this process has not recorded any requests in it.
         if (this.#file !== null || isDamageError(error)) this.#isCountLost = true;
         this.close();
         if (removeDamagedFile(this.#path, error) === "retry") continue;

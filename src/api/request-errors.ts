@@ -181,7 +181,7 @@ export function createRejectionError(rejected: RejectedRequest, context: Request
   if (status === 403) return createForbiddenError(rejected, context);
   if (status === 404 && pathWithId.test(path))
     return new NotFound(`The API found nothing at ${path} for this brand (404).`, { status });
-  // Every documented path without an ID exists, so the base URL must be wrong.
+  // Every documented path without an ID exists, so a 404 means that the base URL is wrong.
   if (status === 404)
     return new NotFound(`Nothing found at ${baseUrl}${path} (404): the base URL looks wrong.`, {
       status,

@@ -16,12 +16,15 @@ export class OutageTimer {
     private readonly maxWaitMs: number,
   ) {}
 
-  /** True if several endpoints have failed since the last response. */
+  /** True if requests to several endpoints have failed in the current outage. */
   get hasSeveralEndpoints(): boolean {
     return this.#failedEndpoints.size > 1;
   }
 
-  /** Ends the outage. Call this even for an error response that is not retried, such as a 403. */
+  /**
+   * Ends the outage, because the API has responded. Responses with a status that is not retried, such as 403, count as
+   * well; those with a status that is retried, such as 503, do not.
+   */
   recordResponse(): void {
     this.#lastResponseAt = this.clock.monotonic();
     this.#startedAt = null;

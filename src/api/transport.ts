@@ -35,7 +35,7 @@ export function createFetch(env: Env): Fetch {
       });
     const headers = { "accept-encoding": "gzip", "user-agent": "brandapi", ...options.headers };
     const { statusCode, headers: received, body } = await request(url, { ...options, headers, dispatcher });
-    // undici does not trim trailing whitespace from header values.
+    // Trim trailing whitespace from header values, because undici does not.
     const get = (name: string) => (name in received ? [received[name]].flat().join(", ").trimEnd() : null);
     const decoder = createDecoder(get("content-encoding") ?? "");
     const decoded = decoder ? pipeline(body, decoder, () => {}) : body;

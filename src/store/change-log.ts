@@ -123,7 +123,7 @@ export class ChangeLog {
     }
     const seenBeforeMissing = this.#missing.findLastSeenAt(record_id);
     const seenAt = seenBeforeMissing ?? this.#findReadBeforeRun(dated_ms) ?? since_at;
-    // A read that took place before `since_at` cannot have returned this version.
+    // A read before `since_at` cannot have returned this version, so return the later of the two times.
     return seenAt > since_at ? seenAt : since_at;
   }
 

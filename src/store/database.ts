@@ -136,7 +136,7 @@ export type InfoName =
   | "no_longer_omitted"
   // The IDs of forgotten hosts, as a JSON array.
   | "forgotten"
-  // Exists until erased data has been removed from the file's free pages and its log.
+  // Present as long as the file's free pages or its log may still contain erased data.
   | "to_scrub"
   // The ID of the newest run at the time of the last redaction.
   | "redacted_after_run";

@@ -135,7 +135,7 @@ export interface RunningCommand {
 export interface StoredProgress {
   command: string;
   resource: string | null;
-  /** The resource's position in the run, starting at 1. */
+  /** The resource's position among the command's resources, starting at 1. */
   position: number;
   of: number;
   requests: number;
@@ -148,7 +148,7 @@ export function saveProgress(mirror: Mirror, progress: StoredProgress): void {
 }
 
 /**
- * Returns a description of a run, for example `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431
+ * Describes a running command, for example `since 2026-11-22 04:57 UTC, 12m ago (sync of orders, 10 of 10, 431
  * requests, about 570 to go)`.
  */
 export function describeRunningCommand({ started_at, progress }: RunningCommand, now: number): string {

@@ -81,9 +81,9 @@ class TableWriter {
   }
 
   /**
-   * Deletes the rows of a record's earlier version that `insertRows` does not replace. In a child table, that is all
-   * of them. A main table has one row per record, which must be deleted only if the record has been removed or has
-   * become current again. Deleting it on every update would fire user-defined DELETE triggers.
+   * Deletes the rows of a record's earlier version that `insertRows` does not replace: in a child table, all of them. A
+   * main table has one row per record. This row is deleted only if the record has been removed or has become current
+   * again, because deleting it on every update would fire user-defined DELETE triggers.
    */
   deleteReplacedRows(record: ParsedRecord): void {
     if (this.shape.list) this.#deleteRows(record, recordStates);
@@ -228,7 +228,7 @@ function toUntypedValue(value: unknown): SqlValue {
   return null;
 }
 
-/** Returns null if the value does not have this type. */
+/** Converts a value for a column of the given type. Returns null if the value has a different type. */
 function toTypedValue(type: ScalarType, value: unknown): SqlValue {
   switch (type) {
     case "json":

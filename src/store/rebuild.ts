@@ -157,7 +157,7 @@ function loadUserObjects(
   tables: readonly string[],
   programIndexes: readonly string[],
 ): UserObject[] {
-  // Indexes that SQLite creates for constraints have no SQL text.
+  // Exclude the indexes that SQLite creates for constraints, which have no SQL text.
   const objects = mirror.selectRows<UserObject>(
     `SELECT type, name, tbl_name AS "table", sql FROM main.sqlite_master WHERE type IN ('index', 'trigger')
        AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY rowid`,

@@ -31,7 +31,10 @@ export interface WriteOptions {
   requestedAt: number;
   /** Request parameters, such as the month, whose values fill columns that the response does not provide. */
   parameters?: JsonObject;
-  /** The position of the first record in the whole list. Records without an ID are identified by their position. */
+  /**
+   * The index at which these records start in the complete list. Records without an ID are identified by their
+   * position.
+   */
   position?: number;
   keyPrefix?: string;
   /**
@@ -87,7 +90,8 @@ export class RecordWriter {
   ) {
     this.#redact = createRedactor(mirror);
     this.#restore = createRestorer(mirror);
-    // A record is logged as added only if an earlier sync of its date was complete. Otherwise, the sync may have missed it.
+    // A record is logged as added only if an earlier sync of its date was complete. Otherwise, that sync may have
+    // missed it.
     this.#changes = resource.keepsHistory
       ? new ChangeLog(mirror, resource, run.runId, loadConfirmedCoverage(mirror, resource.name))
       : null;

@@ -72,7 +72,7 @@ type Notice = Exclude<SchemaIssue, { kind: "type" }>;
 
 function noticeKey(notice: Notice): string {
   const { kind, table } = notice;
-  // Existing mirrors contain notices with the prefix `attribute:`.
+  // Existing mirrors contain notices with the prefix `attribute:`, so it must not change.
   if (kind === "field") return `attribute:${table}.${notice.path}`;
   return `column:${table}.${notice.name === null ? "" : notice.path}`;
 }

@@ -74,13 +74,14 @@ function findSqliteProblem(error: unknown): SqliteProblem | null {
   return sqliteProblems.find(({ pattern }) => pattern.test(text)) ?? null;
 }
 
-/** Returns the kind of problem that SQLite reports, or null for other errors. */
+/** Returns the kind of an SQLite problem that the user can fix, or null for any other error. */
 export function sqliteProblemKind(error: unknown): SqliteProblem["kind"] | null {
   return findSqliteProblem(error)?.kind ?? null;
 }
 
 /**
- * Explains an error that SQLite threw while a mirror was being used. Returns null for other errors.
+ * Explains an SQLite problem that occurred while a mirror was being used and that the user can fix. Returns null for
+ * any other error.
  * @param path the mirror's path, if it is known
  */
 export function explainSqliteError(cause: unknown, path?: string): BrandapiError | null {
@@ -95,7 +96,7 @@ export function explainSqliteError(cause: unknown, path?: string): BrandapiError
   return new MirrorUnusable(`Cannot use ${subject}: ${errorReason(cause)}`, { hint, cause });
 }
 
-/** Explains an error that SQLite threw while a mirror was being opened. Returns null for other errors. */
+/** Explains an SQLite problem that prevents a mirror from being opened. Returns null for any other error. */
 export function explainOpenError(cause: unknown, path: string): MirrorUnusable | null {
   const opening = findSqliteProblem(cause)?.opening;
   if (opening === undefined) return null;

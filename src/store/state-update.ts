@@ -11,7 +11,7 @@ import {
 export interface WrittenReading {
   runId: number;
   range: TimeRange;
-  /** The dates of the mirrored records that a complete read must return, if they differ from `range`. */
+  /** The dates whose mirrored records a complete read must return. Defaults to `range`. */
   expectedDates?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records in the range. */
@@ -51,7 +51,7 @@ export interface MissingId {
 
 /** The effects of a read on the sync state. */
 export interface StateUpdate {
-  /** The new dates, or null if they are unchanged. */
+  /** The coverage and the faulty slices after the read, or null if they are unchanged. */
   dates: SyncedDates | null;
   notMissing: readonly number[];
   missing: readonly MissingId[];
@@ -124,8 +124,8 @@ function decideFaulty(
   const recordIds = [...new Set([...faulty.ids, ...kept])];
   const slice = { ...range, requestedAt, runId, recordIds, fault: faulty.fault };
   const dates = withFaultySlice(before, slice);
-  // Reads of these new records' own dates did not return the records, so the API does not count them for those dates.
-  // They are marked as missing, so that the mirror does not count them either.
+  // The dates of these new records are covered, but no read of those dates returned the records, so the API does not
+  // count them there. Mark the records as missing, so that the mirror does not count them either.
   const missingNew = faulty.addedIds.filter(isDateCovered).map((id) => ({ id, lastSeenAt: null }));
   return {
     dates,

@@ -128,7 +128,7 @@ export function mainDateColumn({ resource, list, columns }: TableShape): ShapeCo
  */
 export const positionsPerRecord = 2 ** 20;
 
-/** The integer keys of main and child tables. */
+/** The columns that contain a row's integer key: `record_id` in main tables, `row_id` in child tables. */
 export const keyColumns: Readonly<Record<"record_id" | "row_id", Column>> = {
   record_id: {
     name: "record_id",

@@ -88,9 +88,9 @@ function rejectCopy(run: DatedRun, { id, value }: SkippedCopy, olderDate: number
 }
 
 /**
- * Marks the mirrored record as missing, so that the mirror does not count it: until both dates have been read, it is
- * unknown for which of them the API counts the record. Does nothing if the newer date is not covered, because the
- * counts for that date are not compared.
+ * Marks the mirrored record as missing, so that the mirror does not count it. The API counts the record either for the
+ * mirrored date or for the copy's date; which one is unknown until both dates have been read. Does nothing if the
+ * mirrored date is not covered, because the counts for that date are not compared.
  */
 function postponeCopy({ state }: DatedRun, { id }: SkippedCopy, newerDate: number): void {
   const coverage = state.loadCoverage();

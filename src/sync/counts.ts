@@ -169,7 +169,10 @@ export interface FutureRecords {
 
 interface FutureCount {
   count: CountComparison;
-  /** Null if the newest record has no date. The API may return undated records for every date range. */
+  /**
+   * Null if the newest record has no date. The API may return undated records for every date range, so it is unknown
+   * whether the counted records are in the future.
+   */
   datedRecords: FutureRecords | null;
 }
 

@@ -83,7 +83,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
   const faultText = describeFaultySlices(run);
   if (faultText !== null)
     reporter.warn(
-      `${resource.name}: ${faultText}; all records are kept, none are removed from the affected dates, and the run is not verified`,
+      `${resource.name}: ${faultText}; the records that the API returned are stored, but no record is removed from the affected dates, and the run is not verified`,
     );
   const coveredFrom = Math.max(floor, ...gaps.map(({ to }) => to + 1));
   return {

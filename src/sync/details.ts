@@ -156,7 +156,7 @@ async function replaceDetailRecords(
     reporter.note(`${name}: the API returned 404 for the details of ${pluralize(notFound, "record")}`);
 }
 
-/** The maximum number of concurrent requests. The rate limit counts requests, not connections. */
+/** The maximum number of concurrent requests. The rate limit does not restrict concurrency. */
 const maxConcurrentRequests = 4;
 
 /**

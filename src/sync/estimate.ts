@@ -7,7 +7,7 @@ export interface SyncPlan {
   resources: { resource: string; steps: RequestEstimate[]; requests: number }[];
   skipped: { resource: string; why: string }[];
   requests: number;
-  /** The estimated time, or null if there is no rate limit. */
+  /** The estimated duration, or null if there is no rate limit. */
   minutes: number | null;
 }
 

@@ -65,7 +65,7 @@ export function loadPlanState({ mirror, resource, state }: DatedSession): PlanSt
   };
 }
 
-/** Decides which dates to read. Faulty slices are read by page number, and all other dates newest first. */
+/** Decides which dates to read, and which of them to read by page number: those in faulty slices. */
 export function planDated(
   before: PlanState,
   options: PlanOptions,

@@ -74,7 +74,7 @@ async function splitLargeRange(run: DatedRun, { from, to, total }: CountedRange)
   const apiCount = total ?? (await compareCount(run, { from, to })).apiCount;
   if (apiCount <= maxSliceRecords) return null;
   const halves = await countHalves(run, { from, to }, middle);
-  // If each half has as many records as the whole range, the API ignores dates.
+  // If each half has as many records as the whole range, the API ignores the date filter, so splitting would not help.
   return halves.newer.total >= apiCount && halves.older.total >= apiCount ? null : halves;
 }
 

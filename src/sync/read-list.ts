@@ -283,7 +283,7 @@ export function formatIds(ids: readonly string[]): string {
   );
 }
 
-/** Groups the records by response, in list order. `position` is the index of the group's first record in the list. */
+/** Groups the records by response, in list order. `position` is the index at which the group starts in the list. */
 export function groupByResponse(
   records: Iterable<ListRecord>,
 ): { items: Json[]; requestedAt: number; position: number }[] {

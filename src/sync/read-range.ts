@@ -22,7 +22,7 @@ interface CompletePage {
    * next page repeats them.
    */
   boundary: readonly Json[];
-  /** The API's count of the requested records that are dated before `range`. */
+  /** The API's count of the records that match the request but are dated before `range`. */
   countBefore: number;
   requestedAt: number;
 }
@@ -129,7 +129,8 @@ async function requestNewest(run: DatedRun, range: TimeRange): Promise<{ page: N
   if (!seconds) return { count, page: { kind: "byPage", range } };
   const oldest = seconds.at(-1);
   const hasMore = items.length >= per_page || items.length < count;
-  // If all records on a full page are in the same second, minute or day, `from` is after the end of the range.
+  // If all records on a full page are in the last second (or minute or day) of the range, no dates are complete, and
+  // `from` is after the end of the range.
   const from = oldest === undefined || !hasMore ? range.from : truncationRange(oldest).to + 1;
   if (oldest !== undefined && from > range.to)
     return { count, page: { kind: "byPage", range: { from: oldest, to: range.to } } };

@@ -131,8 +131,8 @@ async function findUnreachable(
   if (future?.datedRecords) run.reporter.note(`${run.resource.name}: ${describeFuture(future.datedRecords)}`);
   const unreachable = countUnreachable(allDates, counts.sums, unread);
   if (unreachable === 0) return none;
-  // Records that were added after the counts were compared also cause this difference. Comparing the counts again
-  // detects these records.
+  // Records that were added since the last comparison look unreachable as well, so compare the counts again to detect
+  // them.
   const newCounts = await compareAllCounts(run, counts.ignoredFilters);
   if (newCounts.differing.length > 0) return { counts: newCounts, unreachable: 0 };
   run.reporter.warn(

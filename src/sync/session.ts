@@ -21,7 +21,10 @@ export interface SyncOptions {
   since?: number | undefined;
   until?: number | undefined;
   full: boolean;
-  /** The length of the window: the period just before the unread dates, which every run re-reads. */
+  /**
+   * The length of the window, in milliseconds. Every run re-reads the window, which is the period just before the
+   * unread dates.
+   */
   windowMs: number;
   acceptRemovals: boolean;
   /** The maximum number of requests to spend on re-reading dates whose totals or counts differ. */

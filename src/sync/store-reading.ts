@@ -29,7 +29,7 @@ export interface Reading {
 /** A reading of a date range of a resource with dates. */
 interface DatedReading extends Reading {
   range: TimeRange;
-  /** Describes the list if it never settled (A9). */
+  /** A description of the list if it never settled (A9); otherwise null. */
   unsettled?: string | null;
 }
 

@@ -63,7 +63,7 @@ interface ResourceWithoutScope {
   why: string;
   /** How to get a key with the scope, which depends on the key's source. */
   hint: string;
-  /** True if an earlier run read the resource. The mirror then contains data that is no longer updated. */
+  /** True if an earlier run read the resource. Without the scope, its data in the mirror is no longer updated. */
   wasReadBefore: boolean;
 }
 
@@ -120,7 +120,7 @@ function recordLostScope(
 
 /**
  * Sorts the resources: first those that are not read by date, which take little time, then dated resources in reverse
- * registry order. `orders`, whose first sync may take hours, is therefore last.
+ * registry order, so that `orders`, whose first sync may take hours, is last.
  */
 export function sortForSync(resources: readonly Resource[]): Resource[] {
   const isDated = ({ strategy }: Resource) => strategy.kind === "dated";
@@ -175,7 +175,8 @@ function decideEnd(
   }
   if (result instanceof Stopped) return { outcome: "stopped", error: result };
   if (result instanceof Incomplete) return { outcome: "incomplete", error: result };
-  // If the key itself was rejected, the resource's data may still be available.
+  // Only an error that denies access to this resource counts as lost access. A rejected key or machine address affects
+  // all resources.
   if (!(result instanceof Forbidden) || failureScope(result) !== "resource")
     return { outcome: "failed", error: result };
   const accessLost: RunEnd = {
@@ -185,16 +186,16 @@ function decideEnd(
   if (wasReadBefore) return accessLost;
   // If the user named a resource that was never read before, the run fails with the API's error.
   if (!isOptional) return { outcome: "failed", error: result };
-  // If access was lost after the first records had been read, the mirror contains part of the resource. If it were
-  // skipped, nobody would notice that it is no longer updated.
+  // If access was lost after the first records had been read, the mirror contains part of the resource. If the resource
+  // were skipped, nobody would notice that this part is no longer updated.
   return hasBeenRead(mirror, resource) ? accessLost : { outcome: "skipped", error: result };
 }
 
 function createIncompleteError({ name }: Resource, reasons: readonly IncompleteReason[]): Incomplete {
   const texts = joinReasons(reasons);
   const hint = reasons.find((reason) => reason.hint)?.hint;
-  // If the only reason has its own hint, "is incomplete" is omitted. It would be misleading if, for example, a removal was
-  // held back although everything was read.
+  // If the only reason has its own hint, the message omits "is incomplete", which would be misleading if, for example,
+  // a removal was held back although everything was read.
   if (hint && reasons.length === 1) return new Incomplete(`${name}: ${texts}.`, { hint });
   return new Incomplete(`${name} is incomplete: ${texts}.`, { hint: hint ?? retryHint });
 }

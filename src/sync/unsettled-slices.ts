@@ -11,7 +11,7 @@ interface UnsettledSlice extends TimeRange {
 export class UnsettledSlices {
   #slices: UnsettledSlice[] = [];
 
-  /** Removes the dates of a read that settled. */
+  /** Removes dates that have been re-read. */
   remove(range: TimeRange): void {
     this.#slices = withoutRange(this.#slices, range);
   }

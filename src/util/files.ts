@@ -34,7 +34,7 @@ export function readTextFile(path: string): string {
       size += read;
     }
   } catch (error) {
-    // Errors from `readSync` do not contain the path.
+    // Add the path, because errors from `readSync` do not contain it.
     throw error instanceof Error ? Object.assign(error, { path }) : error;
   } finally {
     closeSync(file);
@@ -90,7 +90,7 @@ export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    // ELOOP means that symbolic links form a cycle.
+    // ELOOP means that symbolic links form a cycle, so following them would never end.
     if (errorCode(error) === "ELOOP") return path;
   }
   const target = await readlink(path).catch(() => undefined);

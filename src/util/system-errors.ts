@@ -63,7 +63,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Returns a system error's reason without the error code, or undefined for other errors. */
 function systemReason(error: unknown): string | undefined {
-  // If the folder is missing, better-sqlite3 throws a TypeError.
+  // If the folder is missing, better-sqlite3 throws a TypeError instead of a system error.
   if (error instanceof TypeError && /directory does not exist$/.test(error.message)) return error.message;
   const code = errorCode(error);
   if (!(error instanceof Error && ("syscall" in error || code in hints))) return undefined;

@@ -39,7 +39,7 @@ async function removeStaleFiles(folder: string, stem: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((name) => name.startsWith(stem))) {
     const path = join(folder, name);
-    // A temporary database can have additional files, such as a journal.
+    // Also match the additional files of a temporary database, such as its journal.
     const [, suffix = "", pid] =
       /^(([1-9]\d*)-[0-9a-z]{6}\.part)(?:-journal|-wal|-shm)?$/.exec(name.slice(stem.length)) ?? [];
     if (pid !== undefined && !isInUse(Number(pid), join(folder, stem + suffix)))

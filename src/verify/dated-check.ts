@@ -91,7 +91,8 @@ async function compareWithApi(run: ResourceRun<DatedStrategy>): Promise<DatedCom
   const { apiTotals, error: totalsError } = await requestDailyTotals(run);
   const dailyTotals = apiTotals && (await compareDailyTotals(run, apiTotals, requestedAt));
   const counts = await compareCovered(run);
-  // If the API is down, the count requests fail as well, and that error is reported instead of this warning.
+  // Warn only after the counts have been requested. If the API is down, these requests fail as well, and the run
+  // reports their error instead.
   if (totalsError) warnOfMissingTotals(run, totalsError);
   const ignoredFilters = state.loadIgnoredFilters();
   const differing = findDifferingCounts(counts, ignoredFilters);
