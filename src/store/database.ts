@@ -219,8 +219,8 @@ function openDatabase(
     db.pragma("temp_store = MEMORY");
     // Foreign keys in user-defined tables must not block a rebuild or delete rows from those tables.
     db.pragma("foreign_keys = OFF");
-    // The first read opens the write-ahead log by name. If the mirror file was replaced before that, the log belongs to
-    // a different mirror, so check the file after the read.
+    // SQLite opens the write-ahead log by name when it first reads the file. If the mirror file was replaced before
+    // that, the log belongs to a different mirror, so check the file after the read.
     db.pragma("schema_version");
     checkNotReplaced({ fileId, path });
     const mirror = new Mirror(db, path, fileId);

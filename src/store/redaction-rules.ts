@@ -42,8 +42,8 @@ export function createRedactor(mirror: Mirror): Redactor {
 }
 
 /**
- * Returns a function that takes a stored record and adds the fields that are no longer omitted. Their values come from
- * the API's record, so that they do not count as changes.
+ * Returns a function that adds the fields that are no longer omitted to a stored record. It takes their values from the
+ * API's record, so that these fields do not count as changes.
  */
 export function createRestorer(mirror: Mirror): (stored: Json, sent: Json, resourceName: string) => Json {
   const { noLongerOmitted } = loadRedactionRules(mirror);

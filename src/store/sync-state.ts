@@ -74,8 +74,8 @@ export class SyncState {
   }
 
   /**
-   * Updates the state after a read, as `decideUpdate` describes. Call this after writing the returned records. It
-   * deletes the times at which missing records were last seen, which the change log needs while records are written.
+   * Updates the state after a read, as `decideUpdate` describes. Call this after writing the returned records: the
+   * change log needs the times at which missing records were last seen, and this method deletes those times.
    * @param apiTotals the API's daily totals, to be stored for days that the run has now read in full
    */
   applyReading(reading: WrittenReading, apiTotals: TotalsByDay | null = null): void {

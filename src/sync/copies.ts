@@ -9,9 +9,9 @@ import { describeRepeatedId, readSlice, storeSlice } from "./slices.js";
 const maxLookups = 10;
 
 /**
- * Decides what each copy in a response means. A copy is a record that was skipped because the mirror already contains a
- * record with the same ID, either with a newer date or from earlier in the same response. If the API no longer lists
- * the record for the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
+ * Decides what each copy in a response means. A copy is a record that the writer skipped, because its ID had already
+ * appeared in the response or because the mirrored record has a newer date. If the API no longer lists the record for
+ * the mirrored date, the record has moved to the copy's date. Otherwise, the API lists its ID twice.
  * @param requestedAt the time of the request that returned the copies, in milliseconds since the Unix epoch
  */
 export async function resolveCopies(
@@ -57,7 +57,7 @@ function findDates({ mirror, resource }: DatedRun, { id, value }: SkippedCopy): 
 function resolveCopy(run: DatedRun, copy: SkippedCopy, requestedAt: number, dates: CopyDates | null): void {
   if (!dates) acceptCopy(run, copy, requestedAt);
   else if (!isReadByRun(run, dates.newer)) postponeCopy(run, copy, dates.newer);
-  // Reading a date marks records as missing if the API did not return them for that date.
+  // This run has read the mirrored date, so the record is missing if the API did not return it for that date.
   else if (run.state.missing.has(copy.id)) acceptCopy(run, copy, requestedAt);
   else rejectCopy(run, copy, dates.older, requestedAt);
 }

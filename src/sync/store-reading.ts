@@ -26,7 +26,7 @@ export interface Reading {
   faulty?: { responses: readonly ResponseRecords[]; fault: string } | null;
 }
 
-/** A reading of a date range of a resource with dates. */
+/** A reading of a date range, for resources with dates. */
 interface DatedReading extends Reading {
   range: TimeRange;
   /** A description of the list if it never settled (A9); otherwise null. */

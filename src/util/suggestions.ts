@@ -13,7 +13,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return closest;
 }
 
-/** Returns a hint that suggests the names, or undefined if there are none. */
+/** Returns a hint that suggests the given names, or undefined if none is given. */
 export function didYouMean(...names: readonly (string | undefined)[]): string | undefined {
   const quoted = names.flatMap((name) => (name === undefined ? [] : `\`${name}\``));
   if (quoted.length === 0) return undefined;

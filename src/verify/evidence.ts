@@ -205,9 +205,10 @@ function describeDays(differing: number, drift: AmountDrift | null): string {
 }
 
 /**
- * Returns the dates by which all records will have been re-read, assuming one sync per day. Any otherwise
- * undetectable change will have been found by then. The next sync re-reads the window. The audit re-reads older records
- * from its cursor down to the oldest date, and then from the window down to the cursor.
+ * Returns the dates by which syncs will have re-read all records, and therefore found every change that affects neither
+ * a count nor a daily total. Assumes one sync per day. The next sync re-reads the window. The audits of later syncs
+ * re-read older records: first from the audit's cursor down to the oldest date, and then from the window down to the
+ * cursor.
  */
 function undetectedEvidence(session: DatedSession): Evidence[] {
   const { clock, mirror, resource, state } = session;
