@@ -3,7 +3,7 @@ import { makeBrand, testBaseUrl } from "../support/brand.js";
 import { spawnBrandapi } from "../support/process.js";
 import { day, hour, memberOf, noon, ordersBefore } from "../support/records.js";
 
-test("sync and status print separate hints for a missing scope and for a resource that the plan does not include", async () => {
+test("sync and status print different hints for a missing scope and for a resource that the plan does not include", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - hour, 5, hour), roster: [memberOf("r1")] });
   expect((await brand.run("sync orders roster content")).code).toBe(0);
   brand.setKey({ hasAnalyticsPlan: false, scopes: ["orders:read", "analytics:read", "content:read"] });

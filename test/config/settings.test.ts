@@ -206,7 +206,7 @@ test.each([
   expect(readSettings({ profile }, world(), "login").profile).toBe(profile);
 });
 
-test("each profile has a separate key and mirror", async () => {
+test("profiles do not share keys or mirrors", async () => {
   const deps = world({ config: JSON.stringify({ profiles: { acme: { key: "brk_acme" } } }) });
   const acme = readSettings({ profile: "acme" }, deps);
   expect(acme.key).toBe("brk_acme");

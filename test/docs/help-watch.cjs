@@ -1,4 +1,5 @@
-// Loaded before the program. Ends it when it opens a file outside its own folder, a database or a connection.
+// Loaded before the program. Ends the process if the program opens a database, a connection, or a file outside the
+// program's own folder.
 const fs = require("node:fs");
 const net = require("node:net");
 const path = require("node:path");

@@ -147,7 +147,7 @@ test.each<[string, string, Json, object[], string[]]>([
   expect(loadUnexpectedColumns(mirror, "orders").map((column) => column.found)).toEqual(found);
 });
 
-test("a changed record with fewer line items replaces its own child rows, but not those of other records", async () => {
+test("a change to an order's line items replaces all child rows of that order, but no child rows of other orders", async () => {
   const mirror = await makeMirror();
   const items = (...skus: string[]) => ({ line_items: skus.map((sku) => ({ sku })) });
   write(mirror, orders, [order("o1", items("a", "b")), order("o2", items("c"))]);

@@ -60,7 +60,7 @@ test("the next run of a resource marks a killed run as stopped, and keeps the ki
   expect(loadRun(mirror, done)).toMatchObject({ outcome: "done", error: null });
 });
 
-test("a run's row counts are added up over its responses, but its request counts are replaced, because each response reports totals", async () => {
+test("a run's row counts are added up over its responses, but its request counts are totals, which replace the previous ones", async () => {
   const mirror = await makeMirror();
   expect(loadNewestRunId(mirror)).toBe(0);
   const [runId, other] = [insertRun(mirror, "orders", at(1)), insertRun(mirror, "roster", at(1))];

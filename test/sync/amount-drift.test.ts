@@ -110,8 +110,8 @@ test("confirmDrift re-reads the oldest days, up to 500 records in total, to chec
 });
 
 test.each([
-  ["one of them has changed", refundFirst],
-  ["the API no longer returns one of them", withdrawFirst],
+  ["one of these records has changed", refundFirst],
+  ["the API no longer returns one of these records", withdrawFirst],
   ["the API also returns a new record", addFirst],
 ])("confirmDrift re-reads old records, and returns false if %s", async (_, change) => {
   const { drift, run } = await makeDrift(6, change);

@@ -117,7 +117,7 @@ test("if an order's date becomes unreadable, sync replaces the order with an old
   brand.data.orders = newestFirst([...orders, orderAt("o3", oldDay), orderAt("o3", oldDay - minute)]);
   const stop = new AbortController();
   brand.before = (request) => {
-    // Stop the run before it compares counts, because a count mismatch would make it re-read both dates.
+    // The run is stopped before it compares counts, because a count mismatch would make it re-read both dates.
     if (counts(request)) stop.abort(new Stopped("SIGINT"));
     if (!readsSecondOf("o3")(request)) return undefined;
     const withoutDates = (orders: object[]) => orders.map((order) => ({ ...order, order_date: "soon" }));

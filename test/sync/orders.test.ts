@@ -219,7 +219,7 @@ describe("implausible removals", () => {
     expect(brand.mirrored()).toHaveLength(150);
   });
 
-  test("if a sync of several resources holds back removals, it suggests --accept-removals", async () => {
+  test("if a sync of several resources holds back removals, the sync suggests --accept-removals", async () => {
     const brand = makeBrand({ orders });
     await brand.run("sync orders roster");
     brand.withdraw(...orders.slice(0, 200).map(({ id }) => id));

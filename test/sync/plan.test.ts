@@ -46,7 +46,7 @@ const table: [what: string, before: PlanState, options: object, ranges: object[]
     [],
   ],
   [
-    "if the clock was set back, the window (recent dates to re-read) ends now",
+    "if the clock was set back, the window (recent dates to re-read) ends at the current time",
     before({ coverage: [read(first, 1000)], floor: first, finishedUntil: 1010 * day - 1 }),
     {},
     [days(970, 1000)],

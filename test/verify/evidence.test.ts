@@ -179,7 +179,7 @@ test("verify --evidence prints the compared counts, and the dates by which order
   ]);
 });
 
-test("verify --evidence prints separate re-read dates for recent orders, orders not yet audited, and orders already audited", async () => {
+test("verify --evidence prints when recent orders, orders not yet audited, and orders already audited will be re-read", async () => {
   const brand = makeBrand({ orders: ordersBefore(noon - day, 1_200, day / 4) });
   for (let run = 0; run < 3; run += 1) {
     await brand.run("sync orders --audit 1");
