@@ -145,7 +145,7 @@ export async function printDeltaTables(
     const brands = [...log.brands.values()];
     const byId = (a: BrandState, b: BrandState) => ((a.brand ?? "") < (b.brand ?? "") ? -1 : 1);
     const listed = hasManyBrands(log) ? brands.sort(byId) : brands.slice(-1);
-    return listed.map(({ version, ...state }) => ({ table: log.table, version, ...state }));
+    return listed.map(({ version, dates: _, ...state }) => ({ table: log.table, version, ...state }));
   });
   if (flags.json) {
     for (const state of states) printJson(stdout, state);

@@ -9,6 +9,7 @@ import { syncFolder, writeToFile } from "../export/write-output.js";
 import type { Row } from "../query/open-rows.js";
 import { createFolder } from "../util/files.js";
 import { pluralize } from "../util/format-text.js";
+import { allTime, clipRanges, monthRange, subtractRanges } from "../util/time-ranges.js";
 import { readVersion as readProgramVersion } from "../version.js";
 import { compareWithMirror, type DeltaComparison, type DeltaField, listRetypedColumns } from "./compare.js";
 import { commitVersion, type DeltaLog, readDeltaLog } from "./log.js";
@@ -22,6 +23,7 @@ import {
 } from "./log-files.js";
 import { brandColumn, type MonthlyRows } from "./monthly-rows.js";
 import { digestKey, openParquetFile } from "./parquet-file.js";
+import { parseStoredDates, toStoredDates } from "./read-dates.js";
 
 /** The maximum number of attempts if exports of other brands keep changing the schema. */
 const maxAttempts = 10;
@@ -64,6 +66,7 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
   const rows = [...months.values()].reduce((sum, month) => sum + month.rows, 0);
   const schemaActions = createSchemaActions(source, log, comparison);
   if (differing.length === 0 && schemaActions.length === 0) return "nothing has changed";
+  refuseUnreadMonths(source, log, comparison);
 
   const nowMs = deps.clock.now();
   const context = { folder, nowMs, deps };
@@ -97,6 +100,35 @@ async function tryExport(source: MonthlyRows, log: DeltaLog, deps: Deps): Promis
   return `version ${version}, ${pluralize(rows, "row")}, months written: ${differing.length}`;
 }
 
+/**
+ * Refuses to remove or replace rows with dates that an earlier export's mirror had read, but this mirror has not.
+ * @throws ConfigurationError
+ */
+function refuseUnreadMonths(
+  { mirrorState, readDates }: MonthlyRows,
+  { brands, folder }: DeltaLog,
+  { differing, files, months }: DeltaComparison,
+): void {
+  const stored = brands.get(mirrorState.brand)?.dates;
+  for (const month of differing.filter((each) => files.has(each))) {
+    const range = month === "" ? allTime : monthRange(month);
+    // Version 0.1.0 did not store the dates. In its tables, only months that would disappear are considered unread.
+    const disappears = month !== "" && !months.has(month);
+    for (const { floor, ranges, readableUntil, resource } of readDates) {
+      const exported = stored ? parseStoredDates(stored, resource) : disappears ? [allTime] : [];
+      const readable = { from: range.from, to: Math.min(range.to, readableUntil) };
+      const [unread] = subtractRanges(clipRanges(exported, readable), ranges);
+      if (!unread) continue;
+      const full = floor !== null && unread.from < floor ? " --full" : "";
+      throw createDeltaTableError(
+        folder,
+        `contains data${month && ` for ${month}`} that the mirror has not read`,
+        `run \`brandapi sync ${resource}${full}\`, or choose a different folder with \`--delta\``,
+      );
+    }
+  }
+}
+
 function createSchemaActions(
   { partitionColumns }: MonthlyRows,
   { metaData }: DeltaLog,
@@ -110,9 +142,9 @@ function createSchemaActions(
   return metaData ? [schema] : [{ protocol }, schema];
 }
 
-function createCommitInfo({ mirrorState }: MonthlyRows, rows: number, nowMs: number): Action {
+function createCommitInfo({ mirrorState, readDates }: MonthlyRows, rows: number, nowMs: number): Action {
   const engineInfo = `brandapi/${readProgramVersion()}`;
-  const mirror = { ...mirrorState, rows };
+  const mirror = { ...mirrorState, rows, dates: toStoredDates(readDates) };
   return { commitInfo: { timestamp: nowMs, operation: "WRITE", engineInfo, mirror } };
 }
 

@@ -4,6 +4,7 @@ import { ConfigurationError } from "../errors.js";
 import { pathExists } from "../util/files.js";
 import { parseJson } from "../util/json-value.js";
 import { brandColumn, type MirrorState } from "./monthly-rows.js";
+import type { StoredDates } from "./read-dates.js";
 
 /** The versions of the Delta protocol that this program reads and writes. */
 export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
@@ -11,7 +12,7 @@ export const protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 /** An action in the Delta protocol. Times are in milliseconds since the Unix epoch. */
 export interface Action {
   /** This program adds `mirror`, which is not part of the Delta protocol. */
-  commitInfo?: { timestamp: number; mirror?: MirrorState & { rows: number }; [member: string]: unknown };
+  commitInfo?: { timestamp: number; mirror?: ExportedState; [member: string]: unknown };
   protocol?: typeof protocol;
   metaData?: MetaData;
   add?: DataFile;
@@ -36,11 +37,17 @@ export interface DataFile {
   stats: string;
 }
 
+/** The state of a brand's mirror when the brand was exported to the table. */
+export interface ExportedState extends MirrorState {
+  rows: number;
+  /** Undefined if version 0.1.0 exported the brand. */
+  dates?: StoredDates;
+}
+
 /** The state of a brand's mirror when the brand was last exported to the table. */
-export interface BrandState extends MirrorState {
+export interface BrandState extends ExportedState {
   /** The newest version that an export of this brand has added. */
   version: number;
-  rows: number;
 }
 
 export function brandFolder(brand: string | null): string {

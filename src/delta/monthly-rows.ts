@@ -6,6 +6,7 @@ import type { Mirror } from "../store/database.js";
 import { loadOwner } from "../store/owner.js";
 import { findLastRun, findLastVerifiedUpToDateSync } from "../store/runs.js";
 import { quote } from "../store/table-sql.js";
+import { loadReadDates, type ReadDates } from "./read-dates.js";
 
 /** A table that is partitioned by month for a Delta export. */
 export interface MonthlyRows {
@@ -15,6 +16,7 @@ export interface MonthlyRows {
   partitionColumns: readonly string[];
   manyBrands: boolean;
   mirrorState: MirrorState;
+  readDates: readonly ReadDates[];
   /**
    * Yields the rows for one month, or for all months if `month` is omitted. `""` selects the rows without a month. The
    * last value in each row is its month in UTC.
@@ -61,6 +63,7 @@ export function openMonthlyRows(
     partitionColumns,
     manyBrands,
     mirrorState: loadMirrorState(mirror, name),
+    readDates: loadReadDates(mirror, name),
     batches(month) {
       const where = month === undefined ? undefined : `${monthSql} = '${month}'`;
       return loadRows({ mirror, table, where }, values);

@@ -95,6 +95,7 @@ function tableOf(
     partitionColumns: ["brand_id", "month"],
     manyBrands: true,
     mirrorState: { brand, run: 1, verified: true, through: null },
+    readDates: [],
     batches: (month) => [rows.filter((row) => month === undefined || row.at(-1) === month)],
   };
   return source;
@@ -313,7 +314,7 @@ test("a version in a Delta log contains the time, the state of the mirror, and t
     ]),
   );
   const [first] = readLogVersion(folder, 0).flatMap(({ add }) => add ?? []);
-  const mirror = { brand: "fern", run: 1, verified: true, through: null, rows: 2 };
+  const mirror = { brand: "fern", run: 1, verified: true, through: null, rows: 2, dates: {} };
   expect(readLogVersion(folder, 1)).toEqual([
     {
       commitInfo: {
