@@ -7,7 +7,12 @@ import type { GlobalFlags } from "../config/settings.js";
 import type { Context } from "../deps.js";
 import { UsageError } from "../errors.js";
 import { tableFormats } from "../export/formats.js";
-import { type Change, type ChangeFilter, changesConditionSql, loadChanges } from "../query/change-list.js";
+import {
+  type Change,
+  type ChangeFilter,
+  changesConditionSql,
+  loadNewestChanges,
+} from "../query/change-list.js";
 import { openRows } from "../query/open-rows.js";
 import { resolveTable } from "../query/readable-tables.js";
 import { resources } from "../resources/registry.js";
@@ -82,7 +87,7 @@ function printChanges(
   filter: ChangeFilter,
   limit = terminalLimit,
 ): void {
-  const { changes, total } = loadChanges(mirror, filter, limit);
+  const { changes, total } = loadNewestChanges(mirror, filter, limit);
   if (total === 0) {
     const { runId, since } = filter;
     reporter.note(

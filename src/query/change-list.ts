@@ -28,7 +28,7 @@ export interface ChangeFilter {
 const labelFields = ["title", "filename", "host.username", "code", "name", "host.name"];
 
 /** Returns the newest matching changes, oldest first, and the total number of matching changes. */
-export function loadChanges(
+export function loadNewestChanges(
   { db }: Mirror,
   filter: ChangeFilter,
   limit: number,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ChangeFilter, loadChanges } from "../../src/query/change-list.js";
+import { type ChangeFilter, loadNewestChanges } from "../../src/query/change-list.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 
 const at = (day: number) => `2026-11-0${day}T02:00:00.000Z`;
@@ -49,9 +49,9 @@ test.each([
     2,
   ],
 ] as const)(
-  "with %s, loadChanges returns %s, sorted from oldest to newest, and the total number of matches",
+  "with %s, loadNewestChanges returns %s, sorted from oldest to newest, and the total number of matches",
   (_flags, _result, filter, limit, kinds, total) => {
-    const found = loadChanges(mirror, filter, limit);
+    const found = loadNewestChanges(mirror, filter, limit);
     expect(found.changes.map(({ field, kind }) => field ?? kind)).toEqual(kinds);
     expect(found.total).toBe(total);
   },
@@ -83,6 +83,6 @@ test.each([
   writeRead(mirror, resource, [{ ...record, size: 1, status: "s", media_type: "m", currency: "USD" }], {
     at: at(2),
   });
-  const { changes } = loadChanges(mirror, { ...all, resourceName: resource }, 9);
+  const { changes } = loadNewestChanges(mirror, { ...all, resourceName: resource }, 9);
   expect(new Set(changes.map((change) => change.label))).toEqual(new Set([label]));
 });
