@@ -91,7 +91,7 @@ function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outc
 }
 
 /**
- * Decides whether all orders in a period are proven, and describes the verified dates. Of an unfinished period, only the
+ * Decides whether all orders in a period are proven, and describes the verified dates. For an unfinished period, only the
  * dates up to the last read or the last verified run must have been verified.
  * @param reached the time up to which orders have been read (ISO 8601)
  */

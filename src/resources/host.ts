@@ -9,7 +9,7 @@ export const hostFields: readonly Field[] = [
   signedUrl("profile_photo", "photo URL"),
 ];
 
-/** Hosts in the roster and in recommendations have a public profile. */
+/** A host's identity and public profile, which only the roster and recommendations contain. */
 export const hostProfileFields: readonly Field[] = [
   ...hostFields,
   text("title", "headline"),

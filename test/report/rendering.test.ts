@@ -191,7 +191,7 @@ test.each([
   },
 );
 
-/** Returns the given attributes of each matching element in a chart. */
+/** Returns the values of the attributes in `names` for each matching element in a chart. */
 const shapesOf = (chart: Chart, element: RegExp, names: readonly string[]) =>
   [...pageSection(chart).matchAll(element)].map(([tag]) =>
     names.map((name) => new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1]),

@@ -43,8 +43,8 @@ const paging = {
 type ParameterRules = Record<string, { good: string[]; bad: string[] }>;
 
 /**
- * Valid and invalid values for each endpoint's parameters (see "Endpoints" in the API documentation). Lists
- * that are not shown accept only `page` and `per_page`.
+ * Valid and invalid values for each endpoint's parameters (see "Endpoints" in the API documentation). Lists that are
+ * missing from this table accept only `page` and `per_page`.
  */
 const documented: Record<string, ParameterRules> = {
   "/me": {},

@@ -138,8 +138,8 @@ export async function strikeFiles(brand: SoakBrand, { bin, points, say, seed }: 
       args,
       brand.env,
       (output) => {
-        // The program opens the mirror between the request to `/me` and the next request. Only interruptions after
-        // that count.
+        // The program opens the mirror between the request to `/me` and the next request. If the mirror changes before
+        // it is opened, the run can succeed, so it does not count as interrupted.
         isOpen = brand.served() > requestsBefore + 1 && !output.includes("verified") && existsSync(db);
         if (isOpen) strike?.();
       },

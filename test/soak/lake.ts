@@ -30,7 +30,7 @@ interface LakeBrand {
   backup?: { orders: JsonObject[]; later: JsonObject[] };
 }
 
-/** The Delta table's version after an earlier day, and the mirrors' rows at that time. */
+/** The Delta table's version at the end of an earlier day, and the mirrors' rows at that time. */
 interface Snapshot {
   version: number;
   checkpointVersion: number;
