@@ -174,7 +174,7 @@ export class RateLimiter {
  * @returns `retry` if the next attempt can create a new file, or `use-memory` if the file remains unusable
  */
 function removeDamagedFile(path: string, error: unknown): "retry" | "use-memory" {
-  // The file was deleted while it was open.
+  // The file was deleted while it was open, so a new one can be created.
   if (errorCode(error) === "SQLITE_READONLY_DBMOVED") return "retry";
   if (!isDamageError(error)) return "use-memory";
   for (const suffix of ["", "-journal"]) rmSync(path + suffix, { force: true });
@@ -186,7 +186,7 @@ function isFileError(error: unknown): boolean {
 }
 
 interface Quota {
-  /** The API's origin. Each origin has its own quota. Each sandbox has its own port, and therefore its own quota. */
+  /** The API's origin. Each origin has a separate quota, and so does each sandbox, because it has a separate port. */
   origin: string;
   key: string;
   /**
@@ -218,7 +218,7 @@ class RateLimitFile {
   ) {
     if (path !== null) {
       createFolder(dirname(path), 0o700);
-      // By default, better-sqlite3 creates files that every user can read.
+      // Create the file first, because better-sqlite3 would create one that every user can read.
       closeSync(openSync(path, "a", 0o600));
     }
     this.#db = new Sqlite(path ?? ":memory:", { timeout: lockTimeoutMs });

@@ -104,7 +104,7 @@ export function classifyError(cause: unknown, host: string): RequestFailure | nu
   const code = rootCode(cause);
   if (decompressionCodes.test(code))
     return { kind: "invalid-body", reason: "its compressed body is damaged", cause };
-  // undici throws an assertion error for a status below 100.
+  // undici throws an assertion error for a status below 100, which HTTP does not allow.
   if (code === "ERR_ASSERTION") return { kind: "invalid-body", reason: "it is not valid HTTP", cause };
   if (code.startsWith("ERR_ENCODING_")) return { kind: "invalid-body", reason: "its body is not UTF-8 text" };
   if (tlsCodes.test(code)) {
@@ -131,7 +131,7 @@ function rootCode(error: unknown): string {
   let code = "";
   for (let current = error; current instanceof Error; current = current.cause) {
     if ("code" in current && typeof current.code === "string") code = current.code;
-    // Errors from undici's parser have a name but no code.
+    // Errors from undici's parser have no code, so use their name.
     if (current.name === "HTTPParserError") code = current.name;
   }
   return code;

@@ -46,7 +46,7 @@ export async function lockMirror(
       do await clock.sleep(pollMs, signal);
       while (!tryLock(db));
     }
-    // `findRunningCommand` uses the lock file's modification time as the start of the run.
+    // Set the modification time, which `findRunningCommand` reads as the start of the run.
     utimesSync(lockPath, clock.now() / 1_000, clock.now() / 1_000);
     return { release: () => void db.close() };
   } catch (error) {

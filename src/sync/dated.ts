@@ -49,7 +49,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     const skipped = plan.skipped.map(describeRange).join(", ");
     reporter.note(`${resource.name}: skipping ${skipped}, which an interrupted sync has just read`);
   }
-  // The plan is stored before the first request, so that it survives if the run is killed.
+  // Store the plan before the first request, so that the plan is not lost if the run is killed.
   mirror.transaction(() => {
     updateRun(mirror, runId, { since: formatInstantOrNull(since), until: formatInstant(requested.until) });
     state.saveFloor(floor);

@@ -74,9 +74,9 @@ function isDailyForAllHosts({ groupBy, hosts, perHost }: SyncOptions): boolean {
 }
 
 /**
- * Returns the months to read: the current month, every month with clicks and every changed month. By default, skips
- * unchanged months whose last read was later than one window after their end. With `--full`, `--since` or an option
- * that changes the requested data, skips no month in the requested range.
+ * Returns the months to read. Candidates are the current month and all months with clicks or changed totals. With
+ * `--full`, `--since` or an option that changes the requested data, all candidates in the requested range are read.
+ * Otherwise, a candidate is read if it has changed, was never read, or was last read within one window after its end.
  */
 function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): MonthRequest[] {
   const { readableUntil, options, requested, state } = session;
