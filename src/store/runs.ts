@@ -30,7 +30,10 @@ export interface RunRow {
   verified: boolean;
   outcome: RunOutcome;
   error: string | null;
-  /** The oldest covered date. Null if there is no lower bound, or if the resource is not read by date. */
+  /**
+   * The date from which the mirror contains all dates up to `until`. Null if there is no lower bound, if `until` itself
+   * has not been read, or if the resource is not read by date.
+   */
   covered_from: string | null;
   api_total: number | null;
   mirror_total: number | null;

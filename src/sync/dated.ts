@@ -1,10 +1,10 @@
 import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
-import { copyCoverageToRun } from "../store/coverage.js";
+import { copyCoverageToRun, findCoverageStart } from "../store/coverage.js";
 import { countInterruptedRows, updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange } from "../util/time-ranges.js";
-import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
+import { formatInstant, formatInstantOrNull, formatStart } from "../util/timestamps.js";
 import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
@@ -85,12 +85,16 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.warn(
       `${resource.name}: ${faultText}; the records that the API returned are stored, but no record is removed from the affected dates, and the run is not verified`,
     );
-  const coveredFrom = Math.max(floor, ...gaps.map(({ to }) => to + 1));
+  if (requested.until < floor)
+    reporter.warn(
+      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the end of this run, so nothing was read or verified; \`--since\` and \`--full\` read older dates`,
+    );
+  const coveredFrom = findCoverageStart(state.loadDates(), requested.until);
   return {
     incompleteReasons,
-    isVerified: !hasUnreachable && faultText === null,
-    columns: { ...sums, covered_from: formatInstantOrNull(coveredFrom) },
-    hasGaps: gaps.length > 0,
+    isVerified: !hasUnreachable && faultText === null && coveredFrom !== null,
+    columns: { ...sums, covered_from: coveredFrom === null ? null : formatInstantOrNull(coveredFrom) },
+    hasGaps: coveredFrom !== null && coveredFrom > floor,
     isLimitedToCounts: Boolean(resource.strategy.totalsSource) && (apiTotals === null || ignoresAmounts),
   };
 }

@@ -41,6 +41,24 @@ test("if gaps remain between the dates that were read, `covered_from` in readDat
   const third = await read(noon - 20 * day, noon);
   expect([third.hasGaps, third.columns.covered_from]).toEqual([true, at(noon - 20 * day)]);
   expect(third).toMatchObject({ incompleteReasons: [], isVerified: true, isLimitedToCounts: false });
+  // The gap after the end of this run does not matter.
+  const beforeGap = await read(noon - 110 * day, noon - 90 * day);
+  expect(beforeGap).toMatchObject({ isVerified: true, hasGaps: false });
+  expect(beforeGap.columns.covered_from).toBe(at(noon - 110 * day));
+});
+
+test("a run that ends before the first date of the mirror warns and is not verified", async () => {
+  const mirror = await makeMirror();
+  const read = async (options: { since?: number; until?: number }) => {
+    const { run, warnings } = await makeDatedRun(listed, { mirror, options });
+    return { ...(await readDated({ ...run, resource: withoutTotals })), warnings };
+  };
+  await read({ since: noon - 10.5 * day });
+  const { columns, isVerified, warnings } = await read({ until: noon - 20 * day });
+  expect([isVerified, columns.covered_from]).toEqual([false, null]);
+  expect(warnings).toEqual([
+    "orders: the mirror starts on 2026-11-11, after the end of this run, so nothing was read or verified; `--since` and `--full` read older dates",
+  ]);
 });
 
 test("readDated counts each record and requests each page once, even if all responses are delayed", async () => {
