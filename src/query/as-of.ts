@@ -60,8 +60,8 @@ export function requireReadsWithHistory(reads: StatementReads | undefined): read
 }
 
 /**
- * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records ended
- * after that time.
+ * Throws a UsageError if a table or view has no data for the requested time, because the first sync of its records
+ * ended after that time.
  * @param asOf the requested time (ISO 8601)
  */
 function checkFirstRead(mirror: Mirror, names: readonly string[], asOf: string): void {

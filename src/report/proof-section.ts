@@ -91,8 +91,8 @@ function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outc
 }
 
 /**
- * Decides whether all orders in a period are proven, and describes the verified dates. For an unfinished period, only the
- * dates up to the last read or the last verified run must have been verified.
+ * Decides whether all orders in a period are proven, and describes the verified dates. For an unfinished period, only
+ * the dates up to the last read or the last verified run must have been verified.
  * @param reached the time up to which orders have been read (ISO 8601)
  */
 export function judgeProof(

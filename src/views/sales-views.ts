@@ -40,8 +40,8 @@ const numberedDaysSql = `numbered_days AS (
       SELECT *, substr(day, 1, 7) AS month, CAST(substr(day, 9) AS INTEGER) AS nth FROM sales_by_day ${materializedSql})`;
 
 /**
- * Each month and the preceding month. `through` is the last fully read day of the month: 31 if the entire month has been
- * read, or null if no day of the month has been fully read.
+ * Each month and the preceding month. `through` is the last fully read day of the month: 31 if the entire month has
+ * been read, or null if no day of the month has been fully read.
  */
 const monthEndsSql = `month_ends AS (
       SELECT month, strftime('%Y-%m', month || '-01', '-1 month') AS before, CASE
