@@ -9,10 +9,13 @@ import {
 } from "../cli/table-selection.js";
 import { expandPath } from "../config/folders.js";
 import type { GlobalFlags } from "../config/settings.js";
+import { mirrorPath, readProfilesWithKey } from "../config/stored-profiles.js";
 import type { Context, Deps } from "../deps.js";
 import { type ExitCode, Incomplete, UsageError } from "../errors.js";
 import { tableNames } from "../query/readable-tables.js";
-import type { Mirror } from "../store/database.js";
+import { type Mirror, withMirror } from "../store/database.js";
+import { openMirrorOrEmpty } from "../store/open.js";
+import { loadOwner } from "../store/owner.js";
 import { pluralize, quoteShellWord } from "../util/format-text.js";
 import { createStyle, printJson, terminalWidth } from "../util/terminal.js";
 import { renderTable } from "../util/terminal-table.js";
@@ -42,6 +45,7 @@ export async function exportDeltaTables(
 ): Promise<ExitCode> {
   const folder = requireFolder(flags);
   const retainMs = Math.max(flags.retain ?? defaultRetainMs, minRetainMs);
+  if (flags.allProfiles) await refuseSharedBrands(context.deps);
   return await runForProfiles(flags, context, async (profileFlags, { deps }) => {
     const logs = await readLogs(folder, names, deps);
     await withReadSession(profileFlags, deps, async (session) => {
@@ -55,6 +59,30 @@ export async function exportDeltaTables(
       }
     });
   });
+}
+
+/**
+ * Refuses to export several profiles of the same brand, because each export would replace the previous one.
+ * @throws UsageError
+ */
+async function refuseSharedBrands(deps: Deps): Promise<void> {
+  const profilesByBrand = new Map<string, string>();
+  for (const [profile, { db }] of readProfilesWithKey(deps)) {
+    // The export reports a mirror that cannot be opened, and continues with the other profiles.
+    const owner = await withMirror(openMirrorOrEmpty(mirrorPath(profile, db, deps)), loadOwner).catch(
+      () => null,
+    );
+    if (owner === null) continue;
+    const other = profilesByBrand.get(owner.id);
+    if (other !== undefined)
+      throw new UsageError(
+        `The profiles \`${other}\` and \`${profile}\` belong to the same brand, ${owner.name}.`,
+        {
+          hint: "export one profile of each brand with `--profile NAME`",
+        },
+      );
+    profilesByBrand.set(owner.id, profile);
+  }
 }
 
 /** The result of comparing a table in the mirror with this brand's part of the Delta table. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveSyncedTable } from "../../src/cli/table-selection.js";
@@ -205,6 +205,20 @@ test("export --all-profiles rejects an existing single-brand Delta table", async
     code: 0,
     err: expect.stringContaining("nothing has changed"),
   });
+});
+
+test("export --all-profiles writes nothing if two profiles belong to the same brand", async () => {
+  const { folder, home, mirrorOf, run } = await makeMachine("fern", "moss", "reed");
+  const reed = mirrorOf("reed");
+  reed.transaction(() => saveInfo(reed, "brand_id", "fern"));
+  writeFileSync(join(home, "moss.sqlite"), "damaged");
+  expect(await run("export orders --all-profiles")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("The profiles `fern` and `reed` belong to the same brand"),
+  });
+  expect(existsSync(folder)).toBe(false);
+  for (const profile of ["fern", "reed"])
+    expect(await run(`export orders --profile ${profile}`)).toMatchObject({ code: 0 });
 });
 
 test("export --all-profiles exports the other brands if one mirror has no brand ID", async () => {
