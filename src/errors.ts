@@ -130,7 +130,9 @@ export class MirrorBusy extends BrandapiError {
   override readonly code = "busy";
 }
 
-/** Thrown by `status --max-age` if data is too old, or if the API denied access to it during the last sync. */
+/**
+ * Thrown by `status --max-age` if data is too old or has a gap, or if the API denied access to it during the last sync.
+ */
 export class MirrorStale extends BrandapiError {
   override readonly exitCode = exitCodes.stale;
   override readonly code = "stale";

@@ -66,7 +66,7 @@ const exitMeanings: Record<ExitCode, string> = {
   7: "a response does not match the API's documentation",
   8: "incomplete: only part of the work succeeded, `verify` found differences, or the API denied access to a resource that was synced before",
   9: "busy: another run is using this mirror",
-  10: "stale: a resource's last successful sync is older than `status --max-age` allows, or the last sync was denied access to the resource",
+  10: "stale: a resource's last successful sync is older than `status --max-age` allows, there is a gap in the dates that were read, or the last sync was denied access to the resource",
   129: "stopped by SIGHUP (the terminal was closed)",
   130: "stopped by Ctrl-C (SIGINT)",
   143: "stopped by SIGTERM",

@@ -9,7 +9,7 @@ import { type GlobalFlags, readSettings } from "../config/settings.js";
 import { readProfiles } from "../config/stored-profiles.js";
 import type { Context } from "../deps.js";
 import { type ExitCode, MirrorStale } from "../errors.js";
-import { type Health, loadHealth, type ResourceHealth } from "../query/health.js";
+import { type Health, isTooOld, loadHealth, type ResourceHealth } from "../query/health.js";
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
@@ -27,7 +27,7 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Requires no key or network access. " +
-  "With --max-age, also exits with code 10 if the API rejected the key in the last sync, or if the key or the plan no longer allows access to a resource. " +
+  "With --max-age, also exits with code 10 if there is a gap in the dates that were read, if the API rejected the key in the last sync, or if the key or the plan no longer allows access to a resource. " +
   "To check only some resources, name them.";
 
 export const examples = {
@@ -97,15 +97,18 @@ function createStaleError(
   maxAgeMs: number,
   neverSynced: MirrorStale,
 ): MirrorStale | null {
-  const { failed_run, never_read, resources } = health;
+  const { checked_at, failed_run, never_read, resources } = health;
   const rejections = listRejections(health);
-  const isOld = ({ refused, stale }: ResourceHealth) => stale && !refused && !failed_run?.isRefused;
-  const old = resources.filter(isOld).map(({ resource }) => resource);
+  const stale = resources.filter((one) => one.stale && !one.refused && !failed_run?.isRefused);
+  const isOld = ({ last_success_at: at }: ResourceHealth) => isTooOld(at, Date.parse(checked_at), maxAgeMs);
+  const old = stale.filter(isOld).map(({ resource }) => resource);
+  const withGaps = stale.filter((one) => !isOld(one)).map(({ resource }) => resource);
   const missing = areNamed ? never_read : [];
-  const toSync = [...old, ...missing];
+  const toSync = [...stale.map(({ resource }) => resource), ...missing];
   if (rejections.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
   const reasons = rejections.map(({ reason }) => reason);
   if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
+  if (withGaps.length > 0) reasons.push(`Not all dates have been read: ${withGaps.join(", ")}.`);
   if (missing.length > 0) reasons.push(`Never synced: ${missing.join(", ")}.`);
   const hints = rejections.flatMap(({ hint }) => hint ?? []);
   if (toSync.length > 0) hints.push(`run \`brandapi sync ${toSync.join(" ")}\``);
@@ -239,10 +242,11 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, chec
 
 /** Returns a line for each resource whose oldest records have never been read, because no sync requested them. */
 function unreadStartLines({ resources }: Health): string[] {
-  return resources.flatMap(({ covered, last_success_at, oldest_read_at, resource }) => {
-    const from = covered[0]?.from ?? null;
+  return resources.flatMap(({ covered, gaps, last_success_at, oldest_read_at, resource }) => {
+    const oldest = [covered[0], gaps[0]].flatMap((range) => range ?? []);
+    const from = oldest.map((range) => range.from ?? "").sort()[0];
     // Skip resources that are not read by date, which have no `oldest_read_at`.
-    if (from === null || last_success_at === null || oldest_read_at === null) return [];
+    if (!from || last_success_at === null || oldest_read_at === null) return [];
     return [
       `${resource}: records before ${formatStart(from)} have never been requested; run \`brandapi sync ${resource} --full\``,
     ];

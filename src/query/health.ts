@@ -23,6 +23,7 @@ import {
   type RunRow,
 } from "../store/runs.js";
 import { loadUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
+import { SyncState } from "../store/sync-state.js";
 import { loadTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
 import { findGaps, mergeRanges, type TimeRange } from "../util/time-ranges.js";
@@ -42,6 +43,7 @@ export interface ResourceHealth {
    * The date ranges that have been fully read. Like `gaps`, this array is empty if the resource is not read by date.
    */
   covered: DateRange[];
+  /** The unread dates between the oldest date that was ever requested and the newest date that was read. */
   gaps: DateRange[];
   /** The start time of the last successful sync that read the entire resource. */
   last_success_at: string | null;
@@ -132,8 +134,13 @@ export function loadResourceHealth(
   // The coverage refers only to the list. The records' details may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : loadCoverage(mirror, name);
   const covered = mergeRanges(coverage);
-  const faultySlices = loadFaultySlices(mirror, name);
+  // The clicks of idle months are never read, so their floor may be older than the first covered month.
+  const floor = strategy.kind === "dated" ? new SyncState(mirror, name).loadFloor() : null;
+  const gaps = findGaps([...covered, ...loadFaultySlices(mirror, name)], floor ?? undefined);
   const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
+  // A sync with `--since` can leave a gap, which the next sync without it fills. Newer gaps are the dates that a later,
+  // unfinished sync has not read yet.
+  const hasOldGap = gaps.some(({ from }) => success?.until && from < Date.parse(success.until));
   const { run_id, started_at, finished_at, outcome, error } = lastRun;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -142,7 +149,7 @@ export function loadResourceHealth(
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
-    gaps: findGaps([...covered, ...faultySlices]).map(toDateRange),
+    gaps: gaps.map(toDateRange),
     last_success_at: success?.started_at ?? null,
     last_done_at: findLastDoneSync(mirror, name)?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
@@ -153,10 +160,15 @@ export function loadResourceHealth(
     unexpected_columns: loadUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
-    // If the time of the last success is in the future, the data counts as stale, because the clock was wrong during
-    // that run.
-    stale: maxAgeMs !== null && (isDenied || ageMs === null || Math.abs(ageMs) > maxAgeMs),
+    stale: maxAgeMs !== null && (isDenied || isTooOld(success?.started_at, now, maxAgeMs) || hasOldGap),
   };
+}
+
+/** True if there was no successful sync, or if the last one was too long ago. */
+export function isTooOld(lastSuccessAt: string | null | undefined, now: number, maxAgeMs: number): boolean {
+  if (!lastSuccessAt) return true;
+  // If the time is in the future, the data counts as too old, because the clock was wrong during that run.
+  return Math.abs(now - Date.parse(lastSuccessAt)) > maxAgeMs;
 }
 
 /** Marks a run as killed if its stored outcome is `running` but it does not hold the lock. */

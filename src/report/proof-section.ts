@@ -161,7 +161,7 @@ function describeAge(
   const days =
     oldest === null ? 0 : Math.floor(Math.max(0, Date.parse(readUntil) - Date.parse(oldest)) / dayMs);
   const age = days === 0 ? "" : ` Some of them were last read ${pluralize(days, "day")} earlier.`;
-  const never = gaps.length === 0 ? "" : " Some days in between were never read: see `brandapi status`.";
+  const never = gaps.length === 0 ? "" : " Some older days were never read: see `brandapi status`.";
   return `Orders have been read up to ${formatTime(readUntil)}.${age}${never}`;
 }
 

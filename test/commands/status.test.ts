@@ -16,6 +16,7 @@ import { lockMirror } from "../../src/store/mirror-lock.js";
 import { saveOwner } from "../../src/store/owner.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
+import { makeBrand } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
@@ -66,7 +67,7 @@ test("status --json prints the state of each resource with stable field names", 
   recordCoverage(mirror, "orders", { ...covered("2026-04-01", "2026-11-02T02:00:00.000Z") });
   const state = new SyncState(mirror, "orders");
   mirror.transaction(() => {
-    state.saveFloor(Number.NEGATIVE_INFINITY);
+    state.saveFloor(Date.parse("2026-04-01"));
     state.saveLastOptions({ windowMs: 30 * 86_400_000, auditRequests: 5 });
   });
   mirror.db.close();
@@ -163,6 +164,35 @@ test("status reports that the first sync was stopped, but does not claim that ol
   const { out } = await brandapi(["status", "--db", mirror.path], { clock });
   expect(out).toContain("! orders: the last run was stopped\n");
   expect(out).not.toContain("never been requested");
+});
+
+test("status --max-age exits with code 10 if the last sync left a gap, until a sync fills it", async () => {
+  const brand = makeBrand();
+  await brand.run("sync orders --since 2026-11-01");
+  const floor = await brand.run("status orders --max-age 26h --quiet");
+  expect([floor.code, floor.out, floor.err]).toEqual([0, "", ""]);
+  await brand.run("sync orders --since 2026-03-01 --until 2026-04-01");
+  const gap = await brand.run("status orders --max-age 26h --quiet");
+  expect([gap.code, gap.out, gap.err]).toEqual([
+    10,
+    "",
+    "warning: orders: not read: 2026-04-02 00:00 to 2026-10-31 23:59\n" +
+      "brandapi: Not all dates have been read: orders.\n  hint: run `brandapi sync orders`\n",
+  ]);
+  await brand.run("sync orders");
+  expect((await brand.run("status orders --max-age 26h --quiet")).code).toBe(0);
+});
+
+test("if the first sync was interrupted, and the next one used --since, status lists the unread dates as a gap instead of suggesting --full", async () => {
+  const mirror = await makeMirror();
+  writeRead(mirror, "orders", [], { at: "2026-11-02T02:00:00.000Z" });
+  recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
+  mirror.transaction(() => new SyncState(mirror, "orders").saveFloor(Number.NEGATIVE_INFINITY));
+  mirror.db.close();
+  const { out } = await brandapi(["status", "orders", "--db", mirror.path], { clock });
+  expect(out).toContain("from 2026-04-01, 1 gap");
+  expect(out).toContain("! orders: not read: the start to 2026-03-31 23:59");
+  expect(out).not.toContain("--full");
 });
 
 test("status --max-age lists the resources that have never been synced, and notes that they are checked only if their names are passed", async () => {

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import { findOldestSuccess, loadHealth } from "../../src/query/health.js";
 import { resources } from "../../src/resources/registry.js";
-import { saveCoverage, saveFaultySlices, withCoveredRange } from "../../src/store/coverage.js";
+import {
+  type CoveredRange,
+  saveCoverage,
+  saveFaultySlices,
+  withCoveredRange,
+} from "../../src/store/coverage.js";
 import type { Mirror } from "../../src/store/database.js";
 import { saveAccessDenial, saveFailedCommand, saveVerifyFinding } from "../../src/store/known-problems.js";
 import { insertRun, type RunRow, updateRun } from "../../src/store/runs.js";
+import { SyncState } from "../../src/store/sync-state.js";
 import { saveTableCheck } from "../../src/store/table-check.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { at, hour } from "../support/records.js";
@@ -157,6 +163,29 @@ test("status reports unread dates as a gap, but not dates with faulty records or
     gaps: [{ from: "2026-02-01T00:00:00.000Z", to: "2026-02-28T23:59:59.999Z" }],
     oldest_read_at: hoursAgo(9),
   });
+});
+
+test("a resource is stale if the last successful sync left a gap, but not if a later sync is unfinished", async () => {
+  const mirror = await makeMirror();
+  const range = (from: number, to: number) => ({ from, to, requestedAt: to, runId: 1 });
+  const lastRead = now - 3 * hour;
+  const cover = (...ranges: CoveredRange[]) =>
+    mirror.transaction(() => saveCoverage(mirror, "orders", ranges));
+  writeRead(mirror, "orders", [], { at: at(lastRead) });
+  const isStale = () => healthOf(mirror, "orders", { maxAge: 26 })?.stale;
+
+  cover(range(now - 90 * hour, lastRead));
+  expect([isStale(), healthOf(mirror, "orders")?.gaps]).toEqual([false, []]);
+  cover(range(now - 90 * hour, lastRead), range(now - hour, now));
+  expect([isStale(), healthOf(mirror, "orders")?.gaps.length]).toEqual([false, 1]);
+  cover(range(now - 90 * hour, now - 60 * hour), range(now - 50 * hour, lastRead));
+  expect([isStale(), healthOf(mirror, "orders")?.stale]).toEqual([true, false]);
+
+  cover(range(now - 90 * hour, lastRead));
+  const floor = now - 99 * hour;
+  mirror.transaction(() => new SyncState(mirror, "orders").saveFloor(floor));
+  const gap = { from: at(floor), to: at(now - 90 * hour - 1) };
+  expect([isStale(), healthOf(mirror, "orders")?.gaps]).toEqual([true, [gap]]);
 });
 
 test("after a stopped sync, status shows the roster as read, but not the surveys, because their results may not have been read", async () => {

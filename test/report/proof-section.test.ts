@@ -136,7 +136,7 @@ test("the report's proof section states the time up to which orders have been re
   expect(ageOf("2026-11-23T07:59:59.999Z")).toEqual(text(" Some of them were last read 1 day earlier."));
   expect(ageOf("2026-11-26T08:00:00.000Z")).toEqual(text(""));
   expect(ageOf(null, [{ from: null, to: readUntil }])).toEqual(
-    text(" Some days in between were never read: see `brandapi status`."),
+    text(" Some older days were never read: see `brandapi status`."),
   );
   const { blocks, lead } = createProofSection(proven, "Orders are proven.", null, "2026-11-24T00:00:00.000Z");
   expect(lead).toBe("Orders are proven.");
