@@ -4,12 +4,12 @@ import { type ChosenResources, chooseResources, waitOption } from "../cli/flags.
 import { type MirrorSession, withMirrorSession } from "../cli/mirror-session.js";
 import { type GlobalFlags, readSettings } from "../config/settings.js";
 import type { Context, Deps } from "../deps.js";
-import { ApiUnavailable, Forbidden, Incomplete, UsageError } from "../errors.js";
+import { ApiUnavailable, Forbidden, findForbidden, Incomplete, UsageError } from "../errors.js";
 import { resources } from "../resources/registry.js";
 import type { Resource, Strategy } from "../resources/resource.js";
 import { hasBeenRead } from "../store/runs.js";
 import { describeFuture } from "../sync/counts.js";
-import { createAccessDeniedError, forEachResource, throwIfFailed } from "../sync/each-resource.js";
+import { createAccessDeniedError, createFailuresError, forEachResource } from "../sync/each-resource.js";
 import { defaultOptions } from "../sync/session.js";
 import { formatCount, pluralize, quoteShellWord } from "../util/format-text.js";
 import { escapeText, printJson, terminalWidth, wrapIndented } from "../util/terminal.js";
@@ -112,9 +112,18 @@ async function verifyResources(
   const withBlindSpot = verified.flatMap(({ resource, result }) => (result.blind_spot ? resource : []));
   if (!json && withBlindSpot.length > 0)
     deps.stdout.write(`${wrapIndented(describeBlindSpot(withBlindSpot), terminalWidth(deps.stdout), 2)}\n`);
-  throwIfFailed(results, due.length);
+  const failed = results.failures.flatMap(({ error, resource }) => (findForbidden(error) ? [] : resource));
+  const names = [...failed, ...results.notTried].map(({ name }) => name).join(" ");
+  const again = `run \`brandapi verify ${names}${repair ? " --repair" : ""}\` again later`;
+  const failure = createFailuresError(results, due.length, again);
   const withProblems = verified.flatMap(({ result }) => (result.problems.length > 0 ? result : []));
-  if (withProblems.length > 0) throw createProblemsError(withProblems, repair);
+  const found = withProblems.length > 0 ? createProblemsError(withProblems, repair) : null;
+  if (!failure && !found) return;
+  if (!failure || !found) throw failure ?? found;
+  if (failure instanceof Incomplete) throw combineErrors(found, failure);
+  // No resource could be compared with the API, so only tables can differ, and the exit code is that of the failure.
+  reporter.warn(`${found.message} ${found.hint}`);
+  throw failure;
 }
 
 function printVerification(result: VerificationResult, flags: VerifyFlags, deps: Deps): void {
@@ -152,6 +161,11 @@ function createProblemsError(results: readonly VerificationResult[], wasRepaired
     `Found: ${results.flatMap(({ problems }) => problems.map(({ text }) => text)).join("; ")}.`,
     { hint },
   );
+}
+
+function combineErrors(found: Incomplete, failure: Incomplete): Incomplete {
+  const hint = [found.hint ?? [], failure.hint ?? []].flat().join("; ");
+  return new Incomplete(`${found.message} ${failure.message}`, { hint, cause: failure });
 }
 
 /** Formats a result. Adjacent months with the same state and reason share a line. */

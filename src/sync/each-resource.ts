@@ -44,27 +44,32 @@ export async function forEachResource(
 }
 
 /**
- * Throws if any resource failed or all were skipped.
+ * Returns the error for a command in which any resource failed or all were skipped; otherwise, null.
  * @param total the number of resources, excluding those skipped because the key lacks their scope
- * @throws Incomplete if some resources succeeded; otherwise, the first error
+ * @param hint the hint for a failure without a more specific one
+ * @returns an `Incomplete` error if some resources succeeded; otherwise, the first error
  */
-export function throwIfFailed({ failures, succeeded, notTried }: ResourceResults, total: number): void {
-  if (failures.length === 0 && succeeded > 0) return;
+export function createFailuresError(
+  { failures, succeeded, notTried }: ResourceResults,
+  total: number,
+  hint = retryHint,
+): Error | null {
+  if (failures.length === 0 && succeeded > 0) return null;
   const [first] = failures;
   if (!first)
-    throw new Forbidden("The key and the plan do not allow access to any of these resources.", {
+    return new Forbidden("The key and the plan do not allow access to any of these resources.", {
       hint: "run `brandapi whoami` to see the key's scopes, and check the brand's plan",
     });
-  if (succeeded === 0) throw first.error;
+  if (succeeded === 0) return first.error;
   const texts = describeFailures(failures);
   if (notTried.length > 0)
     texts.push(`Skipped because the API is down: ${notTried.map(({ name }) => name).join(", ")}.`);
   const hints = failures.flatMap(({ error }) => {
     const denial = findForbidden(error);
     if (denial) return denial.hint ?? [];
-    return (error instanceof Incomplete && error.hint) || retryHint;
+    return (error instanceof Incomplete && error.hint) || hint;
   });
-  throw new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
+  return new Incomplete(`${failures.length} of ${pluralize(total, "resource")} failed: ${texts.join(" ")}`, {
     hint: [...new Set(hints)].join("; "),
   });
 }

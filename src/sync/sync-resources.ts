@@ -10,9 +10,9 @@ import { estimateDated, readDated } from "./dated.js";
 import { estimateDetails, readListAndDetails } from "./details.js";
 import {
   createAccessDeniedError,
+  createFailuresError,
   forEachResource,
   retryHint,
-  throwIfFailed,
   toError,
 } from "./each-resource.js";
 import { estimateList, readCompleteList, readRanking } from "./list-strategies.js";
@@ -101,7 +101,9 @@ export async function syncResources(
     const at = formatInstant(clock.now());
     onRunEnd({ ...createRunRow(resource.name, at), finished_at: at, outcome: "skipped", error: why });
   }
-  throwIfFailed({ ...results, failures: [...lostAccess, ...failures] }, lost.length + due.length);
+  const allResults = { ...results, failures: [...lostAccess, ...failures] };
+  const error = createFailuresError(allResults, lost.length + due.length);
+  if (error) throw error;
 }
 
 /**

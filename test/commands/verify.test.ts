@@ -104,6 +104,32 @@ test("verify reports an outage only once, with a hint", async () => {
   expect(err).toContain("\n  hint: check the network");
 });
 
+test("if a resource cannot be verified, the error of verify also names the differences in the others, and both next commands", async () => {
+  const brand = await syncedBrand();
+  await brand.run("sync gifts codes");
+  brand.withdraw(brand.data.orders[50]?.id ?? "");
+  brand.leave("r1");
+  brand.before = ({ path }) => (path === "/gifts" ? { status: 503 } : undefined);
+  const message =
+    "Found: orders differs from the API (2026-10); roster differs from the API (all). 1 of 4 resources failed: gifts: The API is unavailable: HTTP 503 Service Unavailable (tried once in 0s).";
+  const hint = "run `brandapi verify orders roster --repair`; run `brandapi verify gifts` again later";
+  expect(await brand.run("verify --max-wait 0s")).toMatchObject({
+    code: 8,
+    err: `brandapi: ${message}\n  hint: ${hint}\n`,
+  });
+  const { out } = await brand.run("verify --max-wait 0s --json");
+  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "")).toEqual({
+    error: { code: "incomplete", message, hint },
+  });
+  const repaired = await brand.run("verify --max-wait 0s --repair");
+  expect([repaired.code, repaired.err]).toEqual([
+    8,
+    expect.stringMatching(
+      /^brandapi: 1 of 4 .*\n {2}hint: run `brandapi verify gifts --repair` again later\n$/m,
+    ),
+  ]);
+});
+
 test.each([
   ["--full", "`--full` applies only to `--delta`."],
   ["--accept-removals", "`--accept-removals` needs `--repair`."],
@@ -216,6 +242,12 @@ test("verify reports a table whose rows were modified in the mirror, even while 
   const outage = await brand.run("verify orders roster");
   expect(outage.out).toMatch(/^orders: different .*\n {2}all: .*\n {2}table orders: different: 1 /);
   expect(outage.out).not.toContain("roster");
+  expect([outage.code, outage.err]).toEqual([
+    6,
+    expect.stringMatching(
+      /^warning: Found: .*\(orders: 1 row .* run `brandapi verify orders --repair`\nbrandapi: The API is unavailable: /,
+    ),
+  ]);
   brand.before = undefined;
   const repaired = await brand.run("verify orders --repair");
   expect([repaired.code, repaired.out]).toEqual([0, expect.stringContaining("  table orders: repaired: 1 ")]);
