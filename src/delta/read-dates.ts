@@ -27,7 +27,7 @@ export interface ReadDates {
  */
 export type StoredDates = Readonly<Record<string, readonly (readonly [from: string | null, to: string])[]>>;
 
-/** Returns the read dates of each resource in a table or view that is read by date. */
+/** For each resource that is read by date and appears in a table or view, returns the dates that have been read. */
 export function loadReadDates(mirror: Mirror, table: string): ReadDates[] {
   const resources = new Set(shapesReadBy(table).map(({ resource }) => syncingResource(resource)));
   return [...resources].filter(acceptsDates).map(({ name }) => {

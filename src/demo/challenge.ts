@@ -58,8 +58,8 @@ interface SilentChange {
 function changeSilently(brand: Brand, seed: number, now: number): SilentChange[] {
   const events = createBrandEvents(brand, () => now);
   /**
-   * The kinds of change. `change` changes an order or another record, and returns the ID of the changed record. For the
-   * order that was passed, it may return undefined instead.
+   * The kinds of change. `change` receives an order and changes it or another record. It returns the ID of the record
+   * that it changed, or undefined if that is the order.
    */
   const kinds: { name: string; days: number; check: string; change(order: Order): unknown }[] = [
     {

@@ -146,7 +146,7 @@ const maxRedirects = 3;
 
 /**
  * Downloads the missing bytes of a file from a signed URL, without sending the API key.
- * @param size the size according to the library, or null; the length that the file host reports takes precedence
+ * @param size the size in the mirrored content record, or null; the length that the file host reports takes precedence
  * @throws DownloadFailure, or the signal's abort reason
  */
 export async function transfer(

@@ -83,7 +83,8 @@ function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outc
     to: Date.parse(to_at),
   }));
   const newest = ranges.at(-1);
-  // A `verify` run agrees only if the API has no orders that are newer than the last sync.
+  // A `verify` run without differences has also found that there are no orders after the last sync, so all dates up to
+  // its own start are verified.
   if (newest && by === "verify") newest.to = Math.max(newest.to, Date.parse(started_at));
   // A later run may have found faulty records on some of the dates.
   const verified = subtractRanges(ranges, loadFaultySlices(mirror, "orders"));

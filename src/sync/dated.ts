@@ -87,7 +87,7 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     );
   if (requested.until < floor)
     reporter.warn(
-      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the end of this run, so nothing was read or verified; \`--since\` and \`--full\` read older dates`,
+      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the last date of this run, so nothing was read or verified; \`--since\` and \`--full\` read older dates`,
     );
   const coveredFrom = findCoverageStart(state.loadDates(), requested.until);
   return {

@@ -92,7 +92,7 @@ function findDueMonths(session: MonthlySession, rawTotals: RawTotalsByDay): Mont
     return isAllRequested || changed.has(name) || !lastRead || lastRead.requestedAt - windowMs <= month.to;
   }
   const active = [...rawTotals].flatMap(([day, totals]) => (isIdle(totals) ? [] : day.slice(0, 7)));
-  // If all clicks in a month have been removed, the API may omit the month, so the changed months are added.
+  // The changed months include those that the API omits because all of their clicks have been removed.
   const months = new Set([...active, ...changed, utcDay(readableUntil).slice(0, 7)]);
   const due = [...months].sort().filter(isDue).map(monthRange);
   return selectHosts(session).flatMap((hostId) => due.map(({ from, to }) => ({ from, to, groupBy, hostId })));

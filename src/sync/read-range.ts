@@ -156,10 +156,10 @@ function checkIds(resource: Resource, records: readonly Json[]): void {
 }
 
 /**
- * Returns true if a page contained all records in its range. A page lacks some if its records were sorted only by
- * chance (A1), or if their dates are less precise than the API's date filter (A3). If the API's count of the older
- * records is not as expected, requests the page again, because the records may have changed in the meantime.
- * @param nextCount the API's count of the records before the page's range, from the next response
+ * Returns true if a page contained all records in its range. It may lack some if its records were sorted only by chance
+ * (A1), or if their dates are less precise than the API's date filter (A3). In that case, `nextCount` differs from the
+ * page's `countBefore`. As records may also have been added or removed in the meantime, the page is requested again.
+ * @param nextCount the number of records dated before the page's range, according to the next response
  */
 async function confirmComplete(run: DatedRun, page: CompletePage, nextCount: number): Promise<boolean> {
   if (nextCount === page.countBefore) return true;

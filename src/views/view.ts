@@ -72,14 +72,14 @@ export const orderCountColumns: readonly Column[] = [
   integer("cancelled_orders", "cancelled orders, which are excluded from all other totals"),
   integer(
     "orders_without_total",
-    "orders that are included in `orders` but have no total, and therefore add nothing to the gross amount",
+    "orders that the `orders` column counts but that have no total, and therefore add nothing to the gross amount",
   ),
 ];
 
 /** An order's amounts. Null amounts count as 0. */
 export const orderAmountColumns: readonly Column[] = [
-  amount("gross_amount", "sum of `total_amount` over the orders included in `orders`"),
-  amount("refunded_amount", "sum of `refund_amount` over the orders included in `orders`"),
+  amount("gross_amount", "sum of `total_amount` over the orders that the `orders` column counts"),
+  amount("refunded_amount", "sum of `refund_amount` over the orders that the `orders` column counts"),
   amount("net_amount", "gross amount minus refunds"),
   amount("commission_amount", "the commission that hosts have earned (the API does not report payments)"),
 ];

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { GracefulStop } from "../../src/signals.js";
 
-/** Runs work that ignores signals and ends after the test. */
+/** Runs a task that ignores signals until the test has ended. */
 function runStubbornWork(): GracefulStop {
   vi.useFakeTimers();
   const stop = new GracefulStop();

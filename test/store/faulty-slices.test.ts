@@ -21,7 +21,7 @@ async function withUndatedOrder() {
   return { state, apply };
 }
 
-test("if an incomplete read replaces a faulty date range, the range's records without a readable date are assigned to the new range", async () => {
+test("if a faulty date range is re-read only in part, its records without a readable date stay faulty", async () => {
   const { apply, state } = await withUndatedOrder();
   apply({ range: bothDays, isComplete: false, faulty });
   expect(state.loadFaultySlices()).toEqual([

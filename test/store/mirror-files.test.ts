@@ -103,7 +103,7 @@ test("reading a mirror of 2 GiB into memory fails because the file is too large"
   expect(() => readIntoMemory(path)).toThrow("larger than 2 GiB");
 });
 
-test("isWritable returns false for a missing file, and true for a new file", () => {
+test("isWritable returns false for a file that does not exist, and true once it has been created", () => {
   const path = join(makeHome(), "mirror.sqlite");
   expect(isWritable(path)).toBe(false);
   writeFileSync(path, "");

@@ -17,7 +17,7 @@ const faultyOn = (number: number, id = `faulty${number}`): ListedOrder => ({
   record: { ...orderAt(id, null), order_date: "soon" } as unknown as ListedOrder["record"],
 });
 
-/** Converts each range to the numbers of its first and last day. */
+/** Converts each range to its first and last day, as numbers of days since `firstDay`. */
 function toDays(ranges: readonly { from: number; to: number }[]) {
   return ranges.map(({ from, to }) => [(from - firstDay) / day, (to + 1 - firstDay) / day - 1]);
 }
