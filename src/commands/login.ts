@@ -23,7 +23,7 @@ import { readStream } from "../util/files.js";
 import { quoteShellWord } from "../util/format-text.js";
 import { escapeText } from "../util/terminal.js";
 
-type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string; omit?: string[] };
+type LoginFlags = GlobalFlags & { keyStdin?: boolean; ping?: string | false; omit?: string[] };
 
 export const about =
   "Prompts for the key, or reads it from stdin or --key-file. It cannot be passed as an argument. " +
@@ -46,6 +46,7 @@ export function define(command: Command): void {
         checkPingUrl,
       ),
     )
+    .option("--no-ping", "remove the stored ping URL")
     .addOption(
       new Option(
         "--omit <fields>",
@@ -76,7 +77,7 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
     ...stored,
     ...credentials,
     db: flags.db === undefined ? stored.db : settings.dbPath,
-    ping: flags.ping ?? stored.ping,
+    ping: flags.ping === false ? undefined : (flags.ping ?? stored.ping),
     omit: omit.join(",") || undefined,
     brandId: brand.id,
     brandName: brand.name,
@@ -96,6 +97,10 @@ export async function run(flags: LoginFlags, { deps }: Context): Promise<void> {
       "Content records still contain the hosts' display names, which usually include first and last names. To omit them as well, add `content:host.name` to `--omit`.",
     );
   if (flags.omit) reporter.note(describeOmitChange(settings.omit, omit));
+  if (flags.ping === false) {
+    reporter.note(stored.ping ? "Removed the ping URL." : "No ping URL was stored.");
+    if (deps.env.BRANDAPI_PING) reporter.warn("BRANDAPI_PING is still set in the environment.");
+  }
   reporter.note(`Stored in ${configPath(deps)}. Next: \`brandapi sync\`.`);
 }
 
@@ -128,8 +133,8 @@ async function refuseOtherBrand(
 }
 
 /**
- * Returns the base URL and the key to store. If only `--ping` or `--omit` was passed, returns the current base URL and
- * key. Otherwise, flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. On a terminal,
+ * Returns the base URL and the key to store. If only `--ping`, `--no-ping` or `--omit` was passed, returns the current
+ * base URL and key. Otherwise, flags take precedence over BRANDAPI_BASE_URL, which takes precedence over the profile. On a terminal,
  * prompts for missing values. If stdin is not a terminal, reads the key from stdin.
  */
 async function readCredentials(flags: LoginFlags, settings: Settings, deps: Deps): Promise<ApiCredentials> {

@@ -429,6 +429,24 @@ test("login --ping without other flags keeps the stored base URL and key", async
   });
 });
 
+test("login --no-ping removes only the stored ping URL, and warns about BRANDAPI_PING", async () => {
+  const brand = brandWithoutSettings();
+  const ping = "https://hc.example/x";
+  await brand.run(`login --base-url ${testBaseUrl} --ping ${ping} --omit title`, { stdin: brand.key });
+  const stored = () => JSON.parse(readFileSync(configOf(brand), "utf8")).profiles.default;
+  const { ping: _, ...others } = stored();
+  const removed = await brand.run("login --no-ping");
+  expect([removed.code, removed.err]).toEqual([
+    0,
+    expect.stringMatching(/^Removed the ping URL\.\nStored in /),
+  ]);
+  expect(stored()).toEqual(others);
+  const again = await brand.run("login --no-ping", { env: { BRANDAPI_PING: ping } });
+  expect(again.err).toMatch(
+    /^No ping URL was stored\.\nwarning: BRANDAPI_PING is still set in the environment\.\nStored in /,
+  );
+});
+
 test("logout removes the key and the base URL, and reports that it keeps the mirror", async () => {
   const brand = brandWithoutSettings();
   const mirror = join(brand.home, "mine.sqlite");
