@@ -44,7 +44,7 @@ export async function run(flags: CronFlags, { deps }: Context, names: readonly s
     throw new ConfigurationError(
       "brandapi is running from npm's cache, which npm may clear before the next run.",
       {
-        hint: "run `npm install -g brandapi`, then `brandapi cron`",
+        hint: "install it with `npm install -g PACKAGE`, then run `brandapi cron`",
       },
     );
   const { warn } = new TerminalReporter(deps, flags);

@@ -97,7 +97,7 @@ function toCoveredRange({ from_at, to_at, read_at, run_id }: RangeRow): CoveredR
  * Returns the coverage from syncs whose final counts matched. Other syncs may have missed records. `differing` is null
  * for resources whose counts are never compared.
  */
-export function loadConfirmedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
+export function loadTrustedCoverage(mirror: Mirror, resourceName: string): CoveredRange[] {
   const select = `SELECT run_id FROM sync_runs
     WHERE resource = ? AND ${finishedSyncSql} AND coalesce(differing, 0) = 0`;
   const runs = new Set(mirror.selectValues<number>(select, resourceName));

@@ -120,7 +120,8 @@ export async function openMirrorForReading(path: string, options: MigrationOptio
     throw new MirrorUnusable(`The mirror was written by an older version and is read-only: ${path}.`, {
       hint: "make it writable and run `brandapi status`, or open a copy with `--db`",
     });
-  await checkNoRun(mirror);
+  // Report a run of an older version at once, instead of waiting for its transactions.
+  await checkNoRun(path);
   const migrated = await openMirror(path, { ...options, isLocked: false });
   migrated.db.close();
   return await connect(path, { readonly: true });
@@ -196,7 +197,7 @@ async function migrateMirror(
     checkIsMirror(mirror);
     // A run locks the mirror before opening it. A run that starts after this check waits for this transaction and then
     // finds the migrated mirror.
-    if (!isLocked && !isUpToDate(mirror)) await checkNoRun(mirror);
+    if (!isLocked && !isUpToDate(mirror)) await checkNoRun(mirror.path);
     const isOlder = schemaVersion(mirror) === "older";
     const backup = isOlder && !isCopy ? await backUpBeforeMigration(mirror) : null;
     const brokenBefore = isOlder ? findBrokenViews(mirror) : null;
@@ -212,7 +213,7 @@ async function migrateMirror(
   for (const text of warnings) reporter.warn(text);
 }
 
-async function checkNoRun({ path }: Mirror): Promise<void> {
+async function checkNoRun(path: string): Promise<void> {
   if (await findRunningCommand(path))
     throw new MirrorBusy(`An older version is writing to the mirror: ${path}.`, {
       hint: "wait until it has finished, then run the same command again to migrate the mirror",

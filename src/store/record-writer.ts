@@ -5,7 +5,7 @@ import type { Reporter } from "../util/reporter.js";
 import { startOfSecond } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { ChangeLog } from "./change-log.js";
-import { loadConfirmedCoverage } from "./coverage.js";
+import { loadTrustedCoverage } from "./coverage.js";
 import type { Mirror } from "./database.js";
 import { HostNames } from "./host-names.js";
 import { Projection } from "./projection.js";
@@ -93,7 +93,7 @@ export class RecordWriter {
     // A record is logged as added only if an earlier sync of its date was complete. Otherwise, that sync may have
     // missed it.
     this.#changes = resource.keepsHistory
-      ? new ChangeLog(mirror, resource, run.runId, loadConfirmedCoverage(mirror, resource.name))
+      ? new ChangeLog(mirror, resource, run.runId, loadTrustedCoverage(mirror, resource.name))
       : null;
     this.#hostNames = new HostNames(mirror);
     this.#issues = new SchemaIssues(mirror, resource, run.reporter);

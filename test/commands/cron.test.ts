@@ -211,5 +211,5 @@ test("cron prints an install command instead of crontab lines if brandapi runs f
   const script = "/home/ada/.npm/_npx/1a2b3c/node_modules/.bin/brandapi";
   const { code, out, err } = await brandapi("cron", { machine: { ...testDeps().machine, script } });
   expect({ code, out }).toEqual({ code: 3, out: "" });
-  expect(err).toContain("hint: run `npm install -g brandapi`, then `brandapi cron`");
+  expect(err).toContain("hint: install it with `npm install -g PACKAGE`, then run `brandapi cron`");
 });

@@ -3,9 +3,9 @@ import { orders } from "../../src/resources/orders.js";
 import {
   copyCoverageToRun,
   findLastReadAt,
-  loadConfirmedCoverage,
   loadCoverage,
   loadFaultySlices,
+  loadTrustedCoverage,
   type SyncedDates,
   saveCoverage,
   saveFaultySlices,
@@ -126,7 +126,7 @@ test("dates count as confirmed if the run that read them found equal counts, or 
   });
   const coverage = ids.map((runId, n) => ({ from: n * 1_000, to: n * 1_000 + 999, requestedAt: 0, runId }));
   mirror.transaction(() => saveCoverage(mirror, "orders", coverage));
-  const confirmed = loadConfirmedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
+  const confirmed = loadTrustedCoverage(mirror, "orders").map(({ runId }) => runs[ids.indexOf(runId)]);
   expect(confirmed).toEqual([runs[0], runs[1], runs[3]]);
 });
 
