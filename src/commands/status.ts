@@ -13,7 +13,7 @@ import { type Health, isTooOld, loadHealth, type ResourceHealth } from "../query
 import { resources } from "../resources/registry.js";
 import { findLastBackup } from "../store/backups.js";
 import type { Mirror } from "../store/database.js";
-import type { FailedCommand } from "../store/known-problems.js";
+import type { AccessDenial, FailedCommand } from "../store/known-problems.js";
 import { describeRunningCommand, findRunningCommand } from "../store/mirror-lock.js";
 import { loadRedactionRules } from "../store/redaction-rules.js";
 import { describeUnexpectedColumn } from "../store/schema-issues.js";
@@ -97,14 +97,16 @@ function createStaleError(
   maxAgeMs: number,
   neverSynced: MirrorStale,
 ): MirrorStale | null {
-  const { checked_at, failed_run, never_read, resources } = health;
-  const rejections = listRejections(health);
+  const { checked_at, denied, failed_run, never_read, resources } = health;
+  const rejections = listRejections(health, areNamed);
   const stale = resources.filter((one) => one.stale && !one.refused && !failed_run?.isRefused);
   const isOld = ({ last_success_at: at }: ResourceHealth) => isTooOld(at, Date.parse(checked_at), maxAgeMs);
   const old = stale.filter(isOld).map(({ resource }) => resource);
   const withGaps = stale.filter((one) => !isOld(one)).map(({ resource }) => resource);
   const missing = areNamed ? never_read : [];
-  const toSync = [...stale.map(({ resource }) => resource), ...missing];
+  const deniedNames = denied.map(({ resource }) => resource);
+  const allowed = missing.filter((name) => !deniedNames.includes(name));
+  const toSync = [...stale.map(({ resource }) => resource), ...allowed];
   if (rejections.length === 0 && toSync.length === 0) return resources.length === 0 ? neverSynced : null;
   const reasons = rejections.map(({ reason }) => reason);
   if (old.length > 0) reasons.push(`Older than ${formatDuration(maxAgeMs)}: ${old.join(", ")}.`);
@@ -115,15 +117,19 @@ function createStaleError(
   return new MirrorStale(reasons.join(" "), { hint: [...new Set(hints)].join("; ") });
 }
 
-/** Returns the reason and the hint for a rejected key, and for each error that reports denied access. */
-function listRejections({
-  failed_run: failed,
-  resources,
-}: Health): { reason: string; hint: string | null }[] {
+/**
+ * Returns the reason and the hint for a rejected key, and for each error that reports denied access. If a resource has
+ * never been read, its error is returned only if the user named the resource, or if nothing has been read.
+ */
+function listRejections(
+  { denied, failed_run: failed, resources }: Health,
+  areNamed: boolean,
+): { reason: string; hint: string | null }[] {
   const rejectedKey = failed?.isRefused
     ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
     : [];
-  const refused = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
+  const lost = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
+  const refused = areNamed || resources.length === 0 ? [...lost, ...denied] : lost;
   const firstOfEach = refused.filter(
     ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
   );
@@ -139,6 +145,7 @@ function withoutRejections(health: Health): Health {
   const { failed_run, resources } = health;
   return {
     ...health,
+    denied: [],
     failed_run: failed_run?.isRefused ? null : failed_run,
     resources: resources.filter(({ refused }) => !refused),
   };
@@ -176,10 +183,11 @@ function formatStatus(health: Health, areNamed: boolean, style: Style, width: nu
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-function describeProblems({ checked_at, failed_run, resources, under_way }: Health): string[] {
-  const problems = resources.flatMap((one) =>
-    resourceProblems(one).map((problem) => `${one.resource}: ${problem}`),
-  );
+function describeProblems({ checked_at, denied, failed_run, resources, under_way }: Health): string[] {
+  const problems = [
+    ...resources.flatMap((one) => resourceProblems(one).map((problem) => `${one.resource}: ${problem}`)),
+    ...denied.map((denial) => `${denial.resource}: ${formatDenial(denial)}`),
+  ];
   if (failed_run) problems.unshift(`the ${formatFailedCommand(failed_run)}`);
   if (under_way)
     problems.unshift(`a run is in progress ${describeRunningCommand(under_way, Date.parse(checked_at))}`);
@@ -201,7 +209,7 @@ function resourceProblems(health: ResourceHealth): string[] {
     );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
-  if (refused) problems.push(`refused on ${formatMinute(refused.at)}: ${escapeText(refused.error)}`);
+  if (refused) problems.push(formatDenial(refused));
   // If access was denied in the last run, that run's error is already in the list, so do not add it again.
   if (refused && refused.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
@@ -210,6 +218,10 @@ function resourceProblems(health: ResourceHealth): string[] {
     problems.push(`the last run ${ended}: ${escapeText(last.error)}`);
   }
   return problems;
+}
+
+function formatDenial({ at, error }: AccessDenial): string {
+  return `refused on ${formatMinute(at)}: ${escapeText(error)}`;
 }
 
 function formatResourceTable(

@@ -78,6 +78,8 @@ export interface Health {
   failed_run: FailedCommand | null;
   resources: ResourceHealth[];
   never_read: string[];
+  /** The resources that have never been read because the API denied access when a command named them. */
+  denied: (AccessDenial & { resource: string })[];
 }
 
 interface HealthOptions {
@@ -92,6 +94,7 @@ export function loadHealth(mirror: Mirror, chosen: readonly Resource[], options:
   const all = [...chosen, ...chosen.flatMap((resource) => detailsResource(resource) ?? [])];
   const healths = all.flatMap((resource) => loadResourceHealth(mirror, resource, options) ?? []);
   const read = new Set(healths.map(({ resource }) => resource));
+  const neverRead = chosen.map(({ name }) => name).filter((name) => !read.has(name));
   return {
     db: mirror.path,
     brand: loadOwner(mirror),
@@ -101,8 +104,16 @@ export function loadHealth(mirror: Mirror, chosen: readonly Resource[], options:
     under_way: runningCommand,
     failed_run: loadFailedCommand(mirror),
     resources: healths,
-    never_read: chosen.map(({ name }) => name).filter((name) => !read.has(name)),
+    never_read: neverRead,
+    denied: neverRead.flatMap((name) => findDenial(mirror, name) ?? []),
   };
+}
+
+function findDenial(mirror: Mirror, resource: string): Health["denied"][number] | null {
+  const denial = loadAccessDenial(mirror, resource);
+  // A sync of all resources skips those that the key or the plan does not include.
+  const isSkipped = findLastRun(mirror, resource)?.outcome === "skipped";
+  return denial && !isSkipped ? { resource, ...denial } : null;
 }
 
 /** Finds the resource whose last successful sync is the oldest. Returns the start time of that sync (ISO 8601). */

@@ -81,6 +81,7 @@ test("status --json prints the state of each resource with stable field names", 
     max_age_seconds: null,
     stale: [],
     never_read: others,
+    denied: [],
     resources: [
       {
         resource: "orders",
@@ -475,6 +476,29 @@ test("status reports a named resource that has never been read, even if other re
   mirror.db.close();
   const { code, out } = await brandapi(["status", "roster", "--db", mirror.path]);
   expect([code, out]).toEqual([0, expect.stringContaining("Never read: roster")]);
+});
+
+test("status reports that access was denied to a resource that has never been read", async () => {
+  const brand = makeBrand();
+  brand.setKey({ scopes: ["roster:read"] });
+  await brand.run("sync orders");
+  const error = "The key lacks the scope analytics:read, which /orders requires (403).";
+  const { out } = await brand.run("status");
+  expect(out).toContain("Nothing has been synced yet.");
+  expect(out).toContain(`! orders: refused on 2026-11-21 12:00: ${error}\n`);
+  const refusal = `brandapi: Refused on 2026-11-21 12:00: orders: ${error}`;
+  for (const [words, reasons] of [
+    ["", refusal],
+    ["orders", `${refusal} Never synced: orders.`],
+  ]) {
+    const { code, err } = await brand.run(`status ${words} --max-age 26h --quiet`);
+    expect([code, err.split("\n")[0]]).toEqual([10, reasons]);
+    expect(err).toMatch(/\n {2}hint: create a key with that scope [^\n]*\n$/);
+  }
+  await brand.run("sync roster");
+  expect((await brand.run("status --max-age 26h --quiet")).code).toBe(0);
+  const [denial] = JSON.parse((await brand.run("status --json")).out).denied;
+  expect(denial).toMatchObject({ resource: "orders", error });
 });
 
 test("status --max-age exits with code 10 if nothing has been synced yet, even without a mirror", async () => {
