@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
+import { addBrandFlags } from "../cli/brand-flags.js";
 import { parsedOption, parseRange } from "../cli/flags.js";
 import { type ReadSession, withReadSession } from "../cli/read-session.js";
 import { parseInstant } from "../cli/time-flags.js";
@@ -69,7 +70,9 @@ export async function run(flags: ReportFlags, { deps }: Context): Promise<void> 
     const { mirror, style, width = 80 } = session;
     const runningCommand = await findRunningCommand(mirror.path);
     const report = createReport(mirror, range, { now: deps.clock.now(), runningCommand });
-    if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width) }));
+    // The commands in the HTML page and in JSON omit the flags, because both are sent to others.
+    const completeCommands = (sentence: string) => addBrandFlags(sentence, flags, deps.env);
+    if (text) deps.stdout.write(renderText(report, { style, width: Math.min(80, width), completeCommands }));
     else if (json) printJson(deps.stdout, report);
     else if (out === "-") deps.stdout.write(renderPage(report));
     else await writePage(report, out ?? `report-${report.period.slug}.html`, session, open);

@@ -13,6 +13,8 @@ import { formatCompact, formatTime } from "./formatting.js";
 interface TextOptions {
   style: Style;
   width: number;
+  /** Completes the commands that a sentence suggests. */
+  completeCommands: (text: string) => string;
 }
 
 export function renderText(document: ReportDocument, options: TextOptions): string {
@@ -34,8 +36,8 @@ function renderBlock(block: Block, options: TextOptions): string[] {
   return [block.kind === "chart" ? renderChart(block, options) : wrapText(block.text, options)];
 }
 
-function wrapText(text: string, { width }: TextOptions): string {
-  return wrap(escapeText(text), width);
+function wrapText(text: string, { width, completeCommands }: TextOptions): string {
+  return wrap(completeCommands(escapeText(text)), width);
 }
 
 function renderKeyFigures(block: KeyFigures, options: TextOptions): string[] {

@@ -136,6 +136,16 @@ test("`report` suggests `sync --full` for a period that ends before the first sy
   expect((await late.run("report --since 2026-11-16 --until 2026-11-17 --text")).code).toBe(3);
 });
 
+test("commands suggested in a text report repeat --db, but those in the HTML page and in JSON contain no paths", async () => {
+  const late = makeBrand({ orders: ordersBefore(noon, 40, day) });
+  await late.run("sync orders --since 2026-11-15 --db own.sqlite");
+  const report = async (flags: string) =>
+    (await late.run(`report --month 2026-11 --db own.sqlite ${flags}`)).out.replace(/\s+/g, " ");
+  expect(await report("--text")).toContain("(`brandapi sync orders --full --db own.sqlite` reads them)");
+  expect(await report("-o -")).toContain("(<code>brandapi sync orders --full</code> reads them)");
+  expect(await report("--json")).toContain("(`brandapi sync orders --full` reads them)");
+});
+
 test("`report` fails if the mirror does not exist, and suggests `sync orders` if the mirror has no orders", async () => {
   const one = makeBrand();
   expect((await one.run("report")).err).toContain("No mirror yet");

@@ -32,7 +32,8 @@ function documentOf(blocks: Block[], fields: Partial<ReportDocument> = {}): Repo
 }
 
 const plain = createStyle(testDeps().stdout, {}, {});
-const textReport = (document: ReportDocument, width = 80) => renderText(document, { style: plain, width });
+const textReport = (document: ReportDocument, width = 80) =>
+  renderText(document, { style: plain, width, completeCommands: (text) => text });
 const blocksAsText = (blocks: Block[]) => textReport(documentOf(blocks)).split("first.\n")[1];
 const pageSection = (...blocks: Block[]) => sectionOf(renderPage(documentOf(blocks)), "one");
 
