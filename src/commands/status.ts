@@ -195,9 +195,11 @@ function describeProblems({ checked_at, denied, failed_run, resources, under_way
 }
 
 function resourceProblems(health: ResourceHealth): string[] {
-  const { found, gaps, last_run: last, refused, resource, undated, unexpected_columns: columns } = health;
+  const { found, gaps, last_run: last, refused, resource, running, undated } = health;
+  const { unexpected_columns: columns } = health;
+  const gapHint = running ? "" : `; run \`brandapi sync ${resource}\``;
   const problems = gaps.map(
-    ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}`,
+    ({ from, to }) => `not read: ${from ? formatMinute(from) : "the start"} to ${formatMinute(to)}${gapHint}`,
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
   // If the last sync was incomplete, add nothing here, because its error (below) already describes what is missing.
@@ -254,11 +256,8 @@ function formatCoverage({ covered, gaps, last_success_at }: ResourceHealth, chec
 
 /** Returns a line for each resource whose oldest records have never been read, because no sync requested them. */
 function unreadStartLines({ resources }: Health): string[] {
-  return resources.flatMap(({ covered, gaps, last_success_at, oldest_read_at, resource }) => {
-    const oldest = [covered[0], gaps[0]].flatMap((range) => range ?? []);
-    const from = oldest.map((range) => range.from ?? "").sort()[0];
-    // Skip resources that are not read by date, which have no `oldest_read_at`.
-    if (!from || last_success_at === null || oldest_read_at === null) return [];
+  return resources.flatMap(({ last_success_at, requested_from: from, resource }) => {
+    if (from === null || last_success_at === null) return [];
     return [
       `${resource}: records before ${formatStart(from)} have never been requested; run \`brandapi sync ${resource} --full\``,
     ];

@@ -43,6 +43,10 @@ export interface ResourceHealth {
    * The date ranges that have been fully read. Like `gaps`, this array is empty if the resource is not read by date.
    */
   covered: DateRange[];
+  /**
+   * The oldest date that any sync has requested. Null if there is no lower bound, or if the resource is not read by date.
+   */
+  requested_from: string | null;
   /** The unread dates between the oldest date that was ever requested and the newest date that was read. */
   gaps: DateRange[];
   /** The start time of the last successful sync that read the entire resource. */
@@ -145,9 +149,11 @@ export function loadResourceHealth(
   // The coverage refers only to the list. The records' details may not have been read yet.
   const coverage = strategy.kind === "details" && !success ? [] : loadCoverage(mirror, name);
   const covered = mergeRanges(coverage);
-  // The clicks of idle months are never read, so their floor may be older than the first covered month.
-  const floor = strategy.kind === "dated" ? new SyncState(mirror, name).loadFloor() : null;
-  const gaps = findGaps([...covered, ...loadFaultySlices(mirror, name)], floor ?? undefined);
+  const start = covered[0]?.from;
+  const floor = new SyncState(mirror, name).loadFloor() ?? start ?? Number.NEGATIVE_INFINITY;
+  // The coverage of clicks may lack idle months before the first clicks, because version 0.1.0 did not add them.
+  const firstDate = strategy.kind === "dated" ? floor : undefined;
+  const gaps = findGaps([...covered, ...loadFaultySlices(mirror, name)], firstDate);
   const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
   // A sync with `--since` can leave a gap, which the next sync without it fills. Newer gaps are the dates that a later,
   // unfinished sync has not read yet.
@@ -159,6 +165,8 @@ export function loadResourceHealth(
     rows: rows.get() as number,
     removed: countRemoved(mirror, name),
     covered: covered.map(toDateRange),
+    // A sync of clicks reads entire months, so it may cover dates before the requested ones.
+    requested_from: formatInstantOrNull(Math.min(floor, start ?? floor)),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
     gaps: gaps.map(toDateRange),
     last_success_at: success?.started_at ?? null,

@@ -1,5 +1,4 @@
 import {
-  containsInstant,
   isWithinOneOf,
   mergeRanges,
   overlaps,
@@ -44,15 +43,6 @@ export function withCoveredRange({ coverage, faultySlices }: SyncedDates, added:
 export function withFaultySlice({ coverage, faultySlices }: SyncedDates, added: FaultySlice): SyncedDates {
   const slices = [...withoutRange(faultySlices, added), added].sort((a, b) => a.from - b.from);
   return { coverage: withoutRange(coverage, added), faultySlices: slices };
-}
-
-/**
- * Returns the first date from which all dates up to and including `until` have been read. Returns -Infinity if there is
- * no lower bound, or null if `until` itself has not been read.
- */
-export function findCoverageStart({ coverage, faultySlices }: SyncedDates, until: number): number | null {
-  const read = mergeRanges([...coverage, ...faultySlices]);
-  return read.find((range) => containsInstant(range, until))?.from ?? null;
 }
 
 /** Merges adjacent ranges that were read by the same run. A merged range keeps the earlier read time. */

@@ -1,13 +1,14 @@
 import { countPages } from "../api/pagination.js";
 import type { DatedStrategy } from "../resources/resource.js";
-import { copyCoverageToRun, findCoverageStart } from "../store/coverage.js";
+import { copyCoverageToRun } from "../store/coverage.js";
 import { countInterruptedRows, updateRun } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
 import { describeRange } from "../util/time-ranges.js";
-import { formatInstant, formatInstantOrNull, formatStart } from "../util/timestamps.js";
+import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 import { findAmountDrift } from "./amount-drift.js";
 import { audit } from "./audit.js";
 import { compareCount, listCountFilters } from "./counts.js";
+import { findCoveredDates } from "./covered-from.js";
 import { requestDailyTotals, warnOfMissingTotals } from "./daily-totals.js";
 import { loadPlanState, planDated } from "./plan.js";
 import { readByPage } from "./read-by-page.js";
@@ -85,16 +86,12 @@ export async function readDated(syncRun: SyncRun<DatedStrategy>): Promise<SyncRe
     reporter.warn(
       `${resource.name}: ${faultText}; the records that the API returned are stored, but no record is removed from the affected dates, and the run is not verified`,
     );
-  if (requested.until < floor)
-    reporter.warn(
-      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the last date of this run, so nothing was read or verified; \`--since\` and \`--full\` read older dates`,
-    );
-  const coveredFrom = findCoverageStart(state.loadDates(), requested.until);
+  const { covered_from, hasGaps, isEndCovered } = findCoveredDates(run);
   return {
     incompleteReasons,
-    isVerified: !hasUnreachable && faultText === null && coveredFrom !== null,
-    columns: { ...sums, covered_from: coveredFrom === null ? null : formatInstantOrNull(coveredFrom) },
-    hasGaps: coveredFrom !== null && coveredFrom > floor,
+    isVerified: !hasUnreachable && faultText === null && isEndCovered,
+    columns: { ...sums, covered_from },
+    hasGaps,
     isLimitedToCounts: Boolean(resource.strategy.totalsSource) && (apiTotals === null || ignoresAmounts),
   };
 }

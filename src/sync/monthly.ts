@@ -8,8 +8,8 @@ import { pluralize } from "../util/format-text.js";
 import { asObject, isObject, type Json, valueAt } from "../util/json-value.js";
 import { amountsEqual } from "../util/numbers.js";
 import {
+  allTime,
   clipRanges,
-  mergeRanges,
   monthRange,
   overlaps,
   subtractRanges,
@@ -17,6 +17,7 @@ import {
   utcDay,
 } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
+import { findCoveredDates } from "./covered-from.js";
 import { parseDay, requestRawTotals } from "./daily-totals.js";
 import { chooseFloor } from "./plan.js";
 import type {
@@ -61,8 +62,10 @@ export async function readMonthly(run: SyncRun<MonthlyStrategy>): Promise<SyncRe
     await readMonth(run, month);
     progress.advance(due.length - index - 1);
   }
-  if (isDailyForAllHosts(options)) coverIdleMonths(run);
-  return { incompleteReasons: [], isVerified: isDailyForAllHosts(options), columns: {} };
+  if (!isDailyForAllHosts(options)) return { incompleteReasons: [], isVerified: false, columns: {} };
+  coverIdleMonths(run);
+  const { covered_from, hasGaps, isEndCovered } = findCoveredDates(run);
+  return { incompleteReasons: [], isVerified: isEndCovered, columns: { covered_from }, hasGaps };
 }
 
 /**
@@ -103,18 +106,12 @@ function chooseRange({ options, requested, state }: ResourceSession): TimeRange 
   return { from: since ?? chooseFloor(options, requested, state.loadFloor()), to: until };
 }
 
-/**
- * Adds the idle months between the first and the last covered month to the coverage, because the daily totals show that
- * they have no clicks.
- */
+/** Adds the requested idle months to the coverage, because the daily totals show that they have no clicks. */
 function coverIdleMonths(run: SyncRun): void {
   const { mirror, readableUntil, runId, state } = run;
-  const covered = mergeRanges(state.loadCoverage());
-  const [first, last] = [covered[0], covered.at(-1)];
-  if (!first || !last) return;
-  const between = clipRanges([chooseRange(run)], { from: first.from, to: last.to });
+  const requested = clipRanges([chooseRange(run)], allTime);
   mirror.transaction(() => {
-    for (const range of subtractRanges(between, covered))
+    for (const range of subtractRanges(requested, state.loadCoverage()))
       state.applyReading({ runId, range, requestedAt: readableUntil, isComplete: true, ids: [] });
   });
 }

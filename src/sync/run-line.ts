@@ -31,7 +31,7 @@ function formatRows({ resource, rows_read }: RunRow, { listedRecords }: Partial<
 }
 
 function formatResult(run: RunRow, result: Partial<SyncResult>): string {
-  const { covered_from: from, error, outcome, resource, verified } = run;
+  const { covered_from: from, error, outcome, verified } = run;
   const { isLimitedToCounts = false, hasGaps = false, incompleteReasons = [] } = result;
   if (incompleteReasons.length > 0) return `${outcome}: ${joinReasons(incompleteReasons)}.`;
   if (outcome !== "done") return outcome === "stopped" || error === null ? outcome : `${outcome}: ${error}`;
@@ -39,8 +39,8 @@ function formatResult(run: RunRow, result: Partial<SyncResult>): string {
   const verifiedBy = isLimitedToCounts ? "verified by counts" : "verified";
   if (from === null) return verifiedBy;
   const older = hasGaps
-    ? `not all older ${resource} were read`
-    : `older ${resource} were never requested; \`--full\` reads them`;
+    ? "not all older records were read"
+    : "older records were never requested; `--full` reads them";
   return `${verifiedBy} from ${formatStart(from)} (${older})`;
 }
 

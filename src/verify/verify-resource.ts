@@ -19,6 +19,7 @@ import {
 import { syncResource, warnOfUnexpectedValues } from "../sync/sync-resources.js";
 import { hideKeys } from "../util/redact-keys.js";
 import { errorReason } from "../util/system-errors.js";
+import { utcDay } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { verifyDated } from "./dated-check.js";
 import { restatedEvidence } from "./evidence.js";
@@ -156,9 +157,15 @@ async function compareResource(run: ResourceRun): Promise<RecordsResult> {
 
 /** The API may restate monthly values and rankings at any time, so they cannot be verified. */
 function createRestatedResult(session: SyncSession, resource: Resource): RecordsResult {
-  const why = hasBeenRead(session.mirror, resource)
-    ? "the API may restate these values at any time; the mirror contains the values from the last read"
-    : `nothing has been read yet; run \`brandapi sync ${resource.name}\``;
+  const { mirror } = session;
+  const { name } = resource;
+  const floor = new SyncState(mirror, name).loadFloor() ?? Number.NEGATIVE_INFINITY;
+  const older = Number.isFinite(floor)
+    ? `, and starts on ${utcDay(floor)}; \`brandapi sync ${name} --full\` reads older values`
+    : "";
+  const why = hasBeenRead(mirror, resource)
+    ? `the API may restate these values at any time; the mirror contains the values from the last read${older}`
+    : `nothing has been read yet; run \`brandapi sync ${name}\``;
   const collectEvidence = () => [restatedEvidence(createResourceSession(session, resource))];
-  return { ...createUnprovenResult(resource.name, why), collectEvidence };
+  return { ...createUnprovenResult(name, why), collectEvidence };
 }

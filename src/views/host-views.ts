@@ -115,7 +115,10 @@ export const hostsByMonth: View = {
     monthColumn,
     currencyColumn,
     ...orderFigureColumns,
-    integer("clicks", "clicks according to the API's monthly ranking"),
+    integer(
+      "clicks",
+      "clicks according to the API's monthly ranking; null if the ranking does not contain the host, or if no sync has read that month's clicks",
+    ),
     number(
       "conversion_rate",
       "tracked orders divided by buy-now clicks, 0 to 1, according to the API's monthly ranking",

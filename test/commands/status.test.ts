@@ -56,7 +56,7 @@ test("status shows each synced resource's row count, covered range, last success
       "resource  rows  removed  read completely        last success      age\n" +
       "orders       1        1  from the start, 1 gap  2026-11-02 02:00  4h\n" +
       `Never read: ${others.join(", ")}\n\n` +
-      "! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59\n",
+      `! orders: not read: 2026-03-01 00:00 to 2026-03-31 23:59; run \`brandapi sync orders --db ${mirror.path}\`\n`,
   );
 });
 
@@ -89,6 +89,7 @@ test("status --json prints the state of each resource with stable field names", 
         removed: 0,
         undated: 0,
         covered: [{ from: "2026-04-01T00:00:00.000Z", to: "2026-11-02T02:00:00.000Z" }],
+        requested_from: "2026-04-01T00:00:00.000Z",
         gaps: [],
         last_success_at: "2026-11-02T02:00:00.000Z",
         last_done_at: "2026-11-02T02:00:00.000Z",
@@ -177,7 +178,7 @@ test("status --max-age exits with code 10 if the last sync left a gap, until a s
   expect([gap.code, gap.out, gap.err]).toEqual([
     10,
     "",
-    "warning: orders: not read: 2026-04-02 00:00 to 2026-10-31 23:59\n" +
+    "warning: orders: not read: 2026-04-02 00:00 to 2026-10-31 23:59; run `brandapi sync orders`\n" +
       "brandapi: Not all dates have been read: orders.\n  hint: run `brandapi sync orders`\n",
   ]);
   await brand.run("sync orders");
@@ -192,7 +193,7 @@ test("if the first sync was interrupted, and the next one used --since, status l
   mirror.db.close();
   const { out } = await brandapi(["status", "orders", "--db", mirror.path], { clock });
   expect(out).toContain("from 2026-04-01, 1 gap");
-  expect(out).toContain("! orders: not read: the start to 2026-03-31 23:59");
+  expect(out).toContain("! orders: not read: the start to 2026-03-31 23:59; run `brandapi sync orders --db ");
   expect(out).not.toContain("--full");
 });
 
@@ -346,6 +347,21 @@ test("status --max-age reports a rejected key instead of the age of the data", a
       /^warning: the last sync, .* failed: No network\.\nbrandapi: Older than 60m: orders\.\n/,
     ),
   ]);
+  mirror.db.close();
+});
+
+test("while a sync is reading orders, status does not suggest another sync for the unread dates", async () => {
+  const mirror = await makeMirror();
+  insertRun(mirror, "orders", "2026-11-02T05:00:00.000Z");
+  recordCoverage(mirror, "orders", covered("2026-04-01", "2026-11-02T02:00:00.000Z"));
+  mirror.transaction(() => new SyncState(mirror, "orders").saveFloor(Number.NEGATIVE_INFINITY));
+  const lock = await lockMirror(mirror.path, {
+    clock: { ...systemClock, now: () => now },
+    signal: new AbortController().signal,
+  });
+  const { out } = await brandapi(["status", "--db", mirror.path], { clock });
+  expect(out).toContain("! orders: not read: the start to 2026-03-31 23:59\n");
+  lock.release();
   mirror.db.close();
 });
 

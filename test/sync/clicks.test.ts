@@ -91,6 +91,49 @@ describe("syncs of monthly clicks", () => {
     expect((await runSync(narrow, "--full")).months).toHaveLength(11);
   });
 
+  test("if the first sync used --since, the output line, status and verify say that older clicks were never requested", async () => {
+    const brand = makeBrand({ orders });
+    const fromSeptember =
+      ", verified from 2026-09-01 (older records were never requested; `--full` reads them)\n";
+    const first = await runSync(brand, "--since 2026-09-20");
+    expect([first.err.endsWith(fromSeptember), first.last.covered_from]).toEqual([
+      true,
+      "2026-09-01T00:00:00.000Z",
+    ]);
+    expect((await runSync(brand)).err).toContain(fromSeptember);
+    const hint =
+      "analytics-clicks: records before 2026-09-01 have never been requested; run `brandapi sync analytics-clicks --full`";
+    expect((await brand.run("status analytics-clicks")).out).toContain(hint);
+    expect((await brand.run("verify analytics-clicks")).out).toContain("starts on 2026-09-20");
+    const full = await runSync(brand, "--full");
+    expect([full.err.endsWith(", verified\n"), full.last.covered_from]).toEqual([true, null]);
+    const { out } = await brand.run("status analytics-clicks");
+    expect([out.includes("from the start"), out.includes("--full")]).toEqual([true, false]);
+    expect((await brand.run("verify analytics-clicks")).out).not.toContain("starts on");
+  });
+
+  test("if --since leaves unread months, clicks are verified only from the end of these months", async () => {
+    const brand = makeBrand({ orders });
+    await runSync(brand, "--since 2026-10");
+    const older = await runSync(brand, "--since 2026-03 --until 2026-04");
+    expect([older.last.covered_from, older.last.verified]).toEqual(["2026-03-01T00:00:00.000Z", 1]);
+    const newer = await runSync(brand, "--since 2026-11");
+    expect(newer.err).toContain(", verified from 2026-10-01 (not all older records were read)\n");
+    const next = await runSync(brand);
+    expect([next.months.slice(0, 5), next.last.covered_from]).toEqual([
+      ["2026-05", "2026-06", "2026-07", "2026-08", "2026-09"],
+      "2026-03-01T00:00:00.000Z",
+    ]);
+    const before = await runSync(brand, "--until 2026-01");
+    expect([before.months, before.last.verified, before.err]).toEqual([
+      [],
+      0,
+      expect.stringContaining(
+        "warning: analytics-clicks: the mirror starts on 2026-03-01, after the last date of this run",
+      ),
+    ]);
+  });
+
   test("sync --until skips the clicks for later months, and the next run reads them", async () => {
     const brand = makeBrand({ orders });
     expect((await runSync(brand, "--until 2026-04")).months).toEqual([

@@ -85,19 +85,19 @@ describe("the output line of a sync", () => {
     ["that verified all orders", "verified", { outcome: "done", verified: true }, false],
     [
       "that never requested older orders",
-      "verified from 2026-10-01 (older orders were never requested; `--full` reads them)",
+      "verified from 2026-10-01 (older records were never requested; `--full` reads them)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       false,
     ],
     [
       "that never requested orders from before 23:25",
-      "verified from 2026-10-01 23:25 (older orders were never requested; `--full` reads them)",
+      "verified from 2026-10-01 23:25 (older records were never requested; `--full` reads them)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T23:25:00.000Z" },
       false,
     ],
     [
       "that did not read all older orders",
-      "verified from 2026-10-01 (not all older orders were read)",
+      "verified from 2026-10-01 (not all older records were read)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
       true,
     ],
@@ -123,7 +123,7 @@ describe("the output line of a sync", () => {
 
   test.each([
     ["verified by counts", null],
-    ["verified by counts from 2026-10-01 (not all older orders were read)", "2026-10-01T00:00:00.000Z"],
+    ["verified by counts from 2026-10-01 (not all older records were read)", "2026-10-01T00:00:00.000Z"],
   ])("the output line of a sync that compared only counts ends with: %s", (end, covered_from) => {
     const done = { outcome: "done", verified: true, finished_at: at(1), covered_from } as const;
     const line = formatRunLine(
