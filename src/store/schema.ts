@@ -10,7 +10,10 @@ export const systemTables = {
   host_names: "host handles and names, and the time at which each was first read",
   changes: "changes to mirrored records, one row per field",
   sync_runs:
-    "every run of `sync`, `verify` and `forget`; a `verify` run that compared everything has the outcome `compared`, and `verified` is 1 if the mirror and the API agreed",
+    "one row for each resource that a `sync` started to read or a `verify` started to compare, and one for each `forget`; " +
+    "a run that fails before that, for example because the API rejects the key, has no row, but `status` prints its error; " +
+    "a `verify` run that compared everything has the outcome `compared`; " +
+    "`verified` is 1 if the mirror and the API agreed, even if only counts could be compared",
   coverage: "the fully read date ranges of each resource, and the time at which each range was read",
   analytics_hosts_snapshots:
     "the daily host ranking: one row for each change to a host's totals, which are null once the host has left the ranking",
