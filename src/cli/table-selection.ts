@@ -1,5 +1,6 @@
 import { ConfigurationError, UsageError } from "../errors.js";
 import { createAsOfTables } from "../query/as-of.js";
+import { findLastingGaps } from "../query/health.js";
 import {
   declaredColumns,
   type ReadableTable,
@@ -13,6 +14,7 @@ import type { Mirror } from "../store/database.js";
 import { hasBeenRead, hasDoneSync } from "../store/runs.js";
 import { systemTables } from "../store/schema.js";
 import { closestName, didYouMean } from "../util/suggestions.js";
+import { describeRange } from "../util/time-ranges.js";
 import { formatInstant } from "../util/timestamps.js";
 import { refuseCommas } from "./flags.js";
 import type { ReadSession } from "./read-session.js";
@@ -126,11 +128,20 @@ function findUnreadResources(mirror: Mirror, name: string): { unread: string[]; 
   return { unread, isEmpty: unread.length > 0 && read.length === 0 };
 }
 
-/** Warns about tables and views that may lack records because the first sync was interrupted. */
+/**
+ * Warns about tables and views that may lack records because the first sync was interrupted or a later one left a gap.
+ * The records before the start of the mirror were omitted on purpose, so a warning about them would be noise.
+ */
 export function warnAboutPartialTables({ mirror, reporter }: ReadSession, names: readonly string[]): void {
-  const partial = names
-    .flatMap(resourcesReadBy)
-    .filter((resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource));
+  const resources = new Set(names.flatMap(resourcesReadBy));
+  for (const resource of resources)
+    for (const gap of findLastingGaps(mirror, resource))
+      reporter.warn(
+        `${resource.name}: ${describeRange(gap)} has never been read, so records may be missing; run \`brandapi sync ${resource.name}\``,
+      );
+  const partial = [...resources].filter(
+    (resource) => hasBeenRead(mirror, resource) && !hasDoneSync(mirror, resource),
+  );
   for (const resourceName of new Set(partial.map((one) => syncingResource(one).name))) {
     const warning = `${resourceName}: no sync has completed yet, so records may be missing; run \`brandapi sync ${resourceName}\``;
     reporter.warn(warning);

@@ -151,13 +151,8 @@ export function loadResourceHealth(
   const covered = mergeRanges(coverage);
   const start = covered[0]?.from;
   const floor = new SyncState(mirror, name).loadFloor() ?? start ?? Number.NEGATIVE_INFINITY;
-  // The coverage of clicks may lack idle months before the first clicks, because version 0.1.0 did not add them.
-  const firstDate = strategy.kind === "dated" ? floor : undefined;
-  const gaps = findGaps([...covered, ...loadFaultySlices(mirror, name)], firstDate);
   const [oldest] = coverage.toSorted((a, b) => a.requestedAt - b.requestedAt);
-  // A sync with `--since` can leave a gap, which the next sync without it fills. Newer gaps are the dates that a later,
-  // unfinished sync has not read yet.
-  const hasOldGap = gaps.some(({ from }) => success?.until && from < Date.parse(success.until));
+  const hasGap = findLastingGaps(mirror, resource).length > 0;
   const { run_id, started_at, finished_at, outcome, error } = lastRun;
   const rows = mirror.db.prepare(`SELECT count(*) FROM ${quote(table)}`).pluck();
   return {
@@ -168,7 +163,7 @@ export function loadResourceHealth(
     // A sync of clicks reads entire months, so it may cover dates before the requested ones.
     requested_from: formatInstantOrNull(Math.min(floor, start ?? floor)),
     undated: strategy.kind === "dated" ? countUndated(mirror, name) : 0,
-    gaps: gaps.map(toDateRange),
+    gaps: loadGaps(mirror, resource).map(toDateRange),
     last_success_at: success?.started_at ?? null,
     last_done_at: findLastDoneSync(mirror, name)?.started_at ?? null,
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
@@ -179,8 +174,24 @@ export function loadResourceHealth(
     unexpected_columns: loadUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
-    stale: maxAgeMs !== null && (isDenied || isTooOld(success?.started_at, now, maxAgeMs) || hasOldGap),
+    stale: maxAgeMs !== null && (isDenied || isTooOld(success?.started_at, now, maxAgeMs) || hasGap),
   };
+}
+
+/**
+ * Returns the gaps that the last successful sync left, for example because of `--since`. The next sync without such an
+ * option fills them. Newer gaps, which an unfinished sync has not read yet, are not included.
+ */
+export function findLastingGaps(mirror: Mirror, resource: Resource): TimeRange[] {
+  const until = findLastSuccess(mirror, resource)?.until ?? null;
+  return until === null ? [] : loadGaps(mirror, resource).filter(({ from }) => from < Date.parse(until));
+}
+
+function loadGaps(mirror: Mirror, { name, strategy }: Resource): TimeRange[] {
+  const read = [...loadCoverage(mirror, name), ...loadFaultySlices(mirror, name)];
+  // The coverage of clicks may lack idle months before the first clicks, because version 0.1.0 did not add them.
+  const floor = strategy.kind === "dated" ? new SyncState(mirror, name).loadFloor() : null;
+  return findGaps(read, floor ?? undefined);
 }
 
 /** True if there was no successful sync, or if the last one was too long ago. */

@@ -13,6 +13,7 @@ import { type Mirror, withReadTransaction } from "../../src/store/database.js";
 import { saveRanking } from "../../src/store/ranking-history.js";
 import { createStyle } from "../../src/util/terminal.js";
 import { formatInstant } from "../../src/util/timestamps.js";
+import { makeBrand } from "../support/brand.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { testDeps } from "../support/program.js";
 import { memberOf } from "../support/records.js";
@@ -125,4 +126,18 @@ test("a command warns about tables whose first sync was interrupted", async () =
   expect(await warningsOf(mirror, (session) => warnAboutPartialTables(session, names))).toEqual([
     expect.stringMatching(/^warning: roster: no sync has completed yet, .*`brandapi sync roster`$/),
   ]);
+});
+
+test("warns once about a gap that the last sync left, but not about the records before the start of the mirror", async () => {
+  const brand = makeBrand();
+  await brand.run("sync orders --since 2026-11-01");
+  const warnings = async () =>
+    (await brand.run("export orders commission_by_host -o out/ --quiet")).err.split("\n").slice(0, -1);
+  expect(await warnings()).toEqual([]);
+  await brand.run("sync orders --since 2026-03-01 --until 2026-04-01");
+  expect(await warnings()).toEqual([
+    "warning: orders: 2026-04-02 00:00 to 2026-10-31 23:59 has never been read, so records may be missing; run `brandapi sync orders`",
+  ]);
+  await brand.run("sync orders");
+  expect(await warnings()).toEqual([]);
 });
