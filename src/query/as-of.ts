@@ -107,7 +107,7 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
 
   const filtered = [...withoutHistory, ...Object.keys(systemRowTimeSql).filter((name) => stored.has(name))];
   for (const table of filtered)
-    db.exec(`CREATE TEMP VIEW ${quote(table)} AS ${selectEarlierRows(table, `'${asOf}'`)}`);
+    db.exec(`CREATE TEMP VIEW ${quote(table)} AS ${earlierRowsSql(table, `'${asOf}'`)}`);
   createTempViews(db, () => true);
 
   const resourceNames = new Set(
@@ -131,8 +131,8 @@ export function createAsOfTables(mirror: Mirror, names: readonly string[], asOfM
  * @param asOf an ISO 8601 time
  */
 function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
-  const find = `SELECT 1 FROM main.analytics_hosts_days AS d WHERE d.date = @day AND d.synced_at > @asOf AND EXISTS (
-      SELECT 1 FROM main.sync_runs WHERE resource = 'analytics-hosts' AND rows_read > 0
+  const find = `SELECT 1 FROM main.analytics_hosts_days AS days WHERE days.date = @day AND days.synced_at > @asOf
+      AND EXISTS (SELECT 1 FROM main.sync_runs WHERE resource = 'analytics-hosts' AND rows_read > 0
         AND finished_at BETWEEN @day AND @asOf)`;
   return mirror.selectValue(find, { day: asOf.slice(0, 10), asOf }) === 1;
 }
@@ -142,15 +142,18 @@ function isRankingReplaced(mirror: Mirror, asOf: string): boolean {
  * ranking, the statement selects each host's last snapshot before that time.
  * @param asOfSql an SQL literal
  */
-function selectEarlierRows(name: string, asOfSql: string): string {
+function earlierRowsSql(name: string, asOfSql: string): string {
   const rowTimeSql = systemRowTimeSql[name] ?? "synced_at";
   if (name !== rankingTable) return `SELECT * FROM main.${quote(name)} WHERE ${rowTimeSql} <= ${asOfSql}`;
   const fromPresentRow = (column: string) =>
-    `(SELECT a.${column} FROM main.analytics_hosts AS a WHERE a.host_id = s.host_id LIMIT 1) AS ${column}`;
-  return `SELECT s.host_id, s.host_username, ${fromPresentRow("host_first_name")}, ${fromPresentRow("host_last_name")},
-      s.clicks, s.buy_now_clicks, s.orders, s.sales
-    FROM main.analytics_hosts_snapshots AS s WHERE s.clicks IS NOT NULL AND s.date = (
-      SELECT max(d.date) FROM main.analytics_hosts_snapshots AS d WHERE d.host_id IS s.host_id AND d.synced_at <= ${asOfSql})`;
+    `(SELECT ranking.${column} FROM main.analytics_hosts AS ranking
+      WHERE ranking.host_id = snapshots.host_id LIMIT 1) AS ${column}`;
+  return `SELECT snapshots.host_id, snapshots.host_username,
+      ${fromPresentRow("host_first_name")}, ${fromPresentRow("host_last_name")},
+      snapshots.clicks, snapshots.buy_now_clicks, snapshots.orders, snapshots.sales
+    FROM main.analytics_hosts_snapshots AS snapshots WHERE snapshots.clicks IS NOT NULL AND snapshots.date = (
+      SELECT max(earlier.date) FROM main.analytics_hosts_snapshots AS earlier
+      WHERE earlier.host_id IS snapshots.host_id AND earlier.synced_at <= ${asOfSql})`;
 }
 
 /** Creates temporary typed tables with the records as they were at a given time (ISO 8601). */
@@ -180,14 +183,16 @@ function createRecordsView({ db }: Mirror, resourceNames: readonly string[], asO
     `CREATE TEMP TABLE past (record_id INTEGER PRIMARY KEY, version_id INTEGER, since_at TEXT, removed_at TEXT);
      INSERT INTO past SELECT record_id, NULL, since_at, removed_at
        FROM main.records WHERE +resource IN ${namesSql} AND since_at <= '${asOf}';
-     INSERT OR IGNORE INTO past SELECT v.record_id, v.version_id, v.since_at, iif(v.present, NULL, v.since_at)
-       FROM main.record_versions AS v CROSS JOIN main.records AS r ON r.record_id = v.record_id
-       WHERE r.resource IN ${namesSql} AND v.since_at <= '${asOf}' AND v.until_at > '${asOf}' ORDER BY v.version_id DESC;
+     INSERT OR IGNORE INTO past SELECT versions.record_id, versions.version_id, versions.since_at,
+         iif(versions.present, NULL, versions.since_at)
+       FROM main.record_versions AS versions CROSS JOIN main.records AS r ON r.record_id = versions.record_id
+       WHERE r.resource IN ${namesSql} AND versions.since_at <= '${asOf}' AND versions.until_at > '${asOf}'
+       ORDER BY versions.version_id DESC;
      CREATE TEMP VIEW records AS
-       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(v.json, r.json) AS json,
+       SELECT past.record_id, past.version_id, r.resource, r.key, coalesce(versions.json, r.json) AS json,
          r.parameters, past.since_at, past.removed_at
        FROM past CROSS JOIN main.records AS r ON r.record_id = past.record_id
-       LEFT JOIN main.record_versions AS v ON v.version_id = past.version_id`,
+       LEFT JOIN main.record_versions AS versions ON versions.version_id = past.version_id`,
   );
 }
 

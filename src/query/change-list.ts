@@ -34,10 +34,10 @@ export function loadNewestChanges(
   limit: number,
 ): { changes: Change[]; total: number } {
   const fieldSql = (path: string) => `r.json ->> '$.${path}'`;
-  const labelSql = `iif(c.resource = 'orders', ${fieldSql("order_number")}, coalesce(${labelFields.map(fieldSql).join(", ")}))`;
+  const labelSql = `iif(changes.resource = 'orders', ${fieldSql("order_number")}, coalesce(${labelFields.map(fieldSql).join(", ")}))`;
   const changes = db.prepare(
-    `SELECT c.*, CAST(${labelSql} AS TEXT) AS label
-     FROM changes AS c LEFT JOIN records AS r ON r.resource = c.resource AND r.key = c.key
+    `SELECT changes.*, CAST(${labelSql} AS TEXT) AS label
+     FROM changes LEFT JOIN records AS r ON r.resource = changes.resource AND r.key = changes.key
      WHERE ${changesConditionSql(filter, limit)} ORDER BY change_id`,
   );
   const total = db.prepare(`SELECT count(*) FROM changes WHERE ${changesConditionSql(filter)}`).pluck();

@@ -1,5 +1,5 @@
 import type { Mirror } from "../store/database.js";
-import { orderFigureNamesSql, orderFigureSumsSql, selectHostLabel, sumAmounts } from "../views/view.js";
+import { amountSumSql, hostLabelSql, orderFigureNamesSql, orderFigureSumsSql } from "../views/view.js";
 import {
   type Block,
   type Chart,
@@ -336,9 +336,9 @@ function loadSalesByDay(mirror: Mirror, days: DayRange): DaySales[] {
 
 function loadHostShares(mirror: Mirror, days: DayRange, maxPerCurrency: number): HostShare[] {
   return mirror.selectRows<HostShare>(
-    `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${sumAmounts("net_amount")} AS net_amount
+    `WITH sums AS (SELECT host_id, currency, sum(orders) AS orders, ${amountSumSql("net_amount")} AS net_amount
            FROM order_figures WHERE day BETWEEN @since AND @until AND orders = 1 GROUP BY host_id, currency)
-       SELECT s.host_id, ${selectHostLabel("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
+       SELECT s.host_id, ${hostLabelSql("s.host_id")} AS host_label, s.currency, s.orders, s.net_amount
        FROM (SELECT *, row_number() OVER (PARTITION BY currency ORDER BY net_amount DESC, host_id) AS nth FROM sums) AS s
        WHERE nth <= @maxPerCurrency ORDER BY currency, nth`,
     { ...days, maxPerCurrency },

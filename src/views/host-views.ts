@@ -2,20 +2,20 @@ import { amount, boolean, integer, json, number, text, timestamp } from "../reso
 import { numberFromSqlText } from "../util/numbers.js";
 import { orderVersionsSql } from "./order-history.js";
 import {
+  amountSumSql,
   currencyColumn,
   hostColumns,
+  hostColumnsSql,
   hostLabelColumn,
+  hostLabelSql,
   hostUsernameColumn,
+  hostUsernameSql,
   materializedSql,
   monthColumn,
   orderCountColumns,
   orderFigureColumns,
   orderFigureNamesSql,
   orderFigureSumsSql,
-  selectHost,
-  selectHostLabel,
-  selectHostUsername,
-  sumAmounts,
   type View,
 } from "./view.js";
 
@@ -81,28 +81,32 @@ export const hosts: View = {
     ${allTimeRankingSql},
     ${rosterMembersSql},
     ${recommendedProductsSql}
-    SELECT n.id, ${selectHostUsername("n.id")} AS host_username, ${selectHostUsername("n.id")} AS username,
-      ${selectHostLabel("n.id")} AS host_label, m.host_id IS NOT NULL AS on_roster,
-      m.commission_rate, m.campaigns_status,
-      coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
-      coalesce(s.orders_without_total, 0) AS orders_without_total,
-      s.net_by_currency, s.commission_by_currency,
-      r.clicks, r.buy_now_clicks,
-      r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
-      coalesce(p.products, 0) AS recommended_products
-    FROM host_ids AS n LEFT JOIN roster_members AS m ON m.host_id = n.id LEFT JOIN sales_by_host AS s ON s.host = coalesce(n.id, '')
-    LEFT JOIN all_time_ranking AS r ON r.host = coalesce(n.id, '') LEFT JOIN recommended_products AS p ON p.host_id = n.id
-    ORDER BY n.id`,
+    SELECT ids.id, ${hostUsernameSql("ids.id")} AS host_username, ${hostUsernameSql("ids.id")} AS username,
+      ${hostLabelSql("ids.id")} AS host_label, members.host_id IS NOT NULL AS on_roster,
+      members.commission_rate, members.campaigns_status,
+      coalesce(sales_by_host.orders, 0) AS orders, coalesce(sales_by_host.cancelled_orders, 0) AS cancelled_orders,
+      coalesce(sales_by_host.orders_without_total, 0) AS orders_without_total,
+      sales_by_host.net_by_currency, sales_by_host.commission_by_currency,
+      ranking.clicks, ranking.buy_now_clicks,
+      ranking.orders AS ranking_orders, round(ranking.sales, 6) AS ranking_sales,
+      coalesce(recommended.products, 0) AS recommended_products
+    FROM host_ids AS ids LEFT JOIN roster_members AS members ON members.host_id = ids.id
+    LEFT JOIN sales_by_host ON sales_by_host.host = coalesce(ids.id, '')
+    LEFT JOIN all_time_ranking AS ranking ON ranking.host = coalesce(ids.id, '')
+    LEFT JOIN recommended_products AS recommended ON recommended.host_id = ids.id
+    ORDER BY ids.id`,
 };
 
 /** For each month, selects the most recently read ranking of all hosts. Entries without a host are combined. */
 const monthlyRankingsSql = `monthly_rankings AS (
-    SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host, sum(t.total_clicks) AS clicks,
-      CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate, sum(t.orders) AS ranking_orders,
-      round(sum(t.revenue), 6) AS ranking_revenue
-    FROM analytics_clicks_top_hosts AS t WHERE t.asked_host_id IS NULL AND t.group_by = (
-      SELECT p.group_by FROM analytics_clicks_periods AS p WHERE p.period_start = t.period_start AND p.host_id IS NULL
-      ORDER BY p.synced_at DESC, p.group_by LIMIT 1)
+    SELECT substr(entries.period_start, 1, 7) AS month, coalesce(entries.host_id, '') AS host,
+      sum(entries.total_clicks) AS clicks,
+      CASE WHEN count(*) = 1 THEN max(entries.conversion_rate) END AS conversion_rate,
+      sum(entries.orders) AS ranking_orders, round(sum(entries.revenue), 6) AS ranking_revenue
+    FROM analytics_clicks_top_hosts AS entries WHERE entries.asked_host_id IS NULL AND entries.group_by = (
+      SELECT periods.group_by FROM analytics_clicks_periods AS periods
+      WHERE periods.period_start = entries.period_start AND periods.host_id IS NULL
+      ORDER BY periods.synced_at DESC, periods.group_by LIMIT 1)
     GROUP BY 1, 2 ${materializedSql})`;
 
 export const hostsByMonth: View = {
@@ -131,12 +135,13 @@ export const hostsByMonth: View = {
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY net_amount DESC LIMIT 10`,
   reads: ["analytics_clicks_periods", "analytics_clicks_top_hosts", "host_names", "orders"],
   sql: `WITH ${monthlyRankingsSql}
-    SELECT ${selectHost("m.host_id")}, m.month, m.currency, ${orderFigureNamesSql},
-      r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
+    SELECT ${hostColumnsSql("sales.host_id")}, sales.month, sales.currency, ${orderFigureNamesSql},
+      rankings.clicks, rankings.conversion_rate, rankings.ranking_orders, rankings.ranking_revenue
     FROM (SELECT host_id, month, currency, ${orderFigureSumsSql} FROM order_figures
-      GROUP BY month, host_id, currency) AS m
-    LEFT JOIN monthly_rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
-    ORDER BY m.month, m.host_id, m.currency`,
+      GROUP BY month, host_id, currency) AS sales
+    LEFT JOIN monthly_rankings AS rankings
+      ON rankings.month = sales.month AND rankings.host = coalesce(sales.host_id, '')
+    ORDER BY sales.month, sales.host_id, sales.currency`,
 };
 
 /** The highest commission seen for each order, with the host and currency that the order had at that time. */
@@ -146,9 +151,10 @@ const highestCommissionsSql = `highest_commissions AS (SELECT record_id, host_id
 /** Each order's current commission, and the amount by which it has fallen from the highest one. */
 const commissionPartsSql = `commission_parts AS (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken FROM order_figures
-      UNION ALL SELECT m.host_id, m.currency, 0, NULL, max(0, m.amount - coalesce(
-          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = m.record_id
-            AND o.is_cancelled IS NOT 1 AND o.host_id IS m.host_id AND o.currency IS m.currency), 0)) FROM highest_commissions AS m)`;
+      UNION ALL SELECT highest.host_id, highest.currency, 0, NULL, max(0, highest.amount - coalesce(
+          (SELECT o.commission_amount FROM orders AS o WHERE o.record_id = highest.record_id
+            AND o.is_cancelled IS NOT 1 AND o.host_id IS highest.host_id AND o.currency IS highest.currency), 0))
+        FROM highest_commissions AS highest)`;
 
 export const commissionByHost: View = {
   name: "commission_by_host",
@@ -169,10 +175,10 @@ export const commissionByHost: View = {
   sql: `WITH ${orderVersionsSql},
     ${highestCommissionsSql},
     ${commissionPartsSql}
-    SELECT ${selectHost("c.host_id")}, currency, orders, commission_amount, taken_back
+    SELECT ${hostColumnsSql("commissions.host_id")}, currency, orders, commission_amount, taken_back
     FROM (SELECT host_id, currency, total(orders) AS orders,
-        ${sumAmounts("commission_amount")} AS commission_amount, ${sumAmounts("taken")} AS taken_back
-      FROM commission_parts GROUP BY host_id, currency) AS c
+        ${amountSumSql("commission_amount")} AS commission_amount, ${amountSumSql("taken")} AS taken_back
+      FROM commission_parts GROUP BY host_id, currency) AS commissions
     WHERE orders > 0 OR taken_back > 0 ORDER BY host_id, currency`,
 };
 
@@ -188,15 +194,15 @@ export const contentByHost: View = {
   ],
   // In a query with max(), SQLite takes all other columns, such as `created_at`, from the row with the highest value.
   reads: ["content", "host_names"],
-  sql: `SELECT ${selectHost("c.host_id")}, count(*) AS files,
+  sql: `SELECT ${hostColumnsSql("content.host_id")}, count(*) AS files,
       total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
       total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
       count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes,
       created_at AS last_added_at, max(created_at_utc)
-    FROM content AS c GROUP BY c.host_id ORDER BY host_id`,
+    FROM content GROUP BY content.host_id ORDER BY host_id`,
 };
 
-const [oldRateSql, newRateSql] = [numberFromSqlText("c.old"), numberFromSqlText("c.new")];
+const [oldRateSql, newRateSql] = [numberFromSqlText("changes.old"), numberFromSqlText("changes.new")];
 
 export const rosterChanges: View = {
   name: "roster_changes",
@@ -219,13 +225,15 @@ export const rosterChanges: View = {
   example: `SELECT seen_at, what, host_label, old, new FROM roster_changes
 WHERE seen_at >= date('now', 'start of month', '-1 month') ORDER BY seen_at`,
   reads: ["changes", "host_names", "roster", "roster_removed"],
-  sql: `SELECT c.seen_changed_at AS seen_at,
-      CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-      ${selectHost("r.host_id")}, ${oldRateSql} AS old, ${newRateSql} AS new,
-      c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
-    FROM changes AS c JOIN (
+  sql: `SELECT changes.seen_changed_at AS seen_at,
+      CASE changes.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
+      ${hostColumnsSql("members.host_id")}, ${oldRateSql} AS old, ${newRateSql} AS new,
+      changes.last_seen_unchanged_at AS last_seen_at, members.relationship_id
+    FROM changes JOIN (
         SELECT relationship_id, host_id FROM roster
         UNION ALL SELECT relationship_id, host_id FROM roster_removed
-      ) AS r ON r.relationship_id = c.key
-    WHERE c.resource = 'roster' AND (c.kind <> 'changed' OR (c.field = 'commission_rate' AND ${oldRateSql} IS NOT ${newRateSql})) ORDER BY c.change_id`,
+      ) AS members ON members.relationship_id = changes.key
+    WHERE changes.resource = 'roster'
+      AND (changes.kind <> 'changed' OR (changes.field = 'commission_rate' AND ${oldRateSql} IS NOT ${newRateSql}))
+    ORDER BY changes.change_id`,
 };

@@ -6,17 +6,18 @@ import { materializedSql, orderFiguresSql } from "./view.js";
  * is valid from `since_at` to `until_at`. `present` is 0 for periods in which the API did not return the order.
  */
 export const orderVersionsSql = `stored_versions AS (
-    SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
+    SELECT versions.record_id, versions.version_id, versions.since_at, versions.until_at, versions.present,
+      versions.month,
       ${[
-        selectField("currency", "'text'"),
-        selectAmount("total_amount"),
-        selectAmount("refund_amount"),
-        selectAmount("commission_amount"),
-        selectField("is_cancelled", "'true', 'false'"),
-        selectField("host_id", "'text'", "host.id"),
+        fieldSql("currency", "'text'"),
+        amountSql("total_amount"),
+        amountSql("refund_amount"),
+        amountSql("commission_amount"),
+        fieldSql("is_cancelled", "'true', 'false'"),
+        fieldSql("host_id", "'text'", "host.id"),
       ].join(",\n      ")}
-    FROM record_versions AS v WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-      OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) ${materializedSql}),
+    FROM record_versions AS versions WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = versions.record_id)
+      OR EXISTS (SELECT 1 FROM orders_removed AS removed WHERE removed.record_id = versions.record_id) ${materializedSql}),
   order_versions AS (
     SELECT record_id, version_id, since_at, until_at, present, month, currency,
       host_id, ${orderFiguresSql} FROM stored_versions ${materializedSql})`;
@@ -25,8 +26,8 @@ export const orderVersionsSql = `stored_versions AS (
  * Returns SQL that selects a field from a version's JSON. As in the `orders` table, a value of an unexpected type
  * becomes null.
  */
-function selectField(name: string, types: string, path = name): string {
-  const field = `v.json, '$.${path}'`;
+function fieldSql(name: string, types: string, path = name): string {
+  const field = `versions.json, '$.${path}'`;
   return `CASE WHEN json_type(${field}) IN (${types}) THEN json_extract(${field}) END AS ${name}`;
 }
 
@@ -34,8 +35,8 @@ function selectField(name: string, types: string, path = name): string {
  * Returns SQL that selects an amount from a version's JSON. As in the `orders` table, numeric strings are converted to
  * numbers.
  */
-function selectAmount(name: string): string {
-  const field = `v.json, '$.${name}'`;
+function amountSql(name: string): string {
+  const field = `versions.json, '$.${name}'`;
   const value = `json_extract(${field})`;
   return `CASE json_type(${field}) WHEN 'integer' THEN ${value} WHEN 'real' THEN ${value} WHEN 'text' THEN ${numberFromSqlText(value)} END AS ${name}`;
 }
@@ -54,7 +55,7 @@ export const orderReadsSql = `order_coverage AS (
  * Returns SQL for the time at which a month was reported: the end of the first run that read the entire month after its
  * end, or null if there is no such run. Requires the common table expression `order_reads`.
  */
-export function selectReportedAt(month: string): string {
+export function reportedAtSql(month: string): string {
   const firstDay = `${month} || '-01'`;
   const [start, end] = [`${firstDay} || 'T00:00:00.000Z'`, `date(${firstDay}, '+1 month')`];
   return `(SELECT finished_at FROM order_reads WHERE from_at <= ${start}

@@ -3,12 +3,12 @@ import {
   currencyColumn,
   dayColumn,
   hostColumns,
+  hostColumnsSql,
   monthColumn,
   orderAmountColumns,
   orderColumns,
   orderFigureColumns,
   orderFiguresSql,
-  selectHost,
   type View,
 } from "./view.js";
 
@@ -39,7 +39,7 @@ export const orderFigures: View = {
   rowId: "record_id",
   reads: ["host_names", "orders"],
   sql: `SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, currency, ${orderFiguresSql},
-      is_cancelled, is_refunded, attribution, ${selectHost("o.host_id")},
+      is_cancelled, is_refunded, attribution, ${hostColumnsSql("o.host_id")},
       product_id, product_title, synced_at, record_id
     FROM orders AS o`,
 };
@@ -88,19 +88,22 @@ export const campaignsOwing: View = {
   ],
   reads: ["opportunities", "opportunity_assignments", "opportunity_deliverables", "sync_runs"],
   sql: `SELECT * FROM (
-      SELECT o.id, o.title, o.status, o.deadline,
-        coalesce(d.open > 0 AND coalesce(d.due, o.deadline) < (SELECT max(substr(started_at, 1, 10)) FROM sync_runs
+      SELECT opportunities.id, opportunities.title, opportunities.status, opportunities.deadline,
+        coalesce(deliverables.open > 0 AND coalesce(deliverables.due, opportunities.deadline) < (
+          SELECT max(substr(started_at, 1, 10)) FROM sync_runs
           WHERE resource = 'opportunities' AND outcome = 'done'), 0) AS is_overdue,
-        coalesce(d.open, 0) AS deliverables_open,
-        total(a.status = 'ACTIVE') AS assignments_open,
-        total(a.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
-          OR (a.brand_payment_state = 'NOT_INVOICED' AND a.status = 'COMPLETED')) AS payments_open,
-        total(a.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
-        o.payment_flatFee AS flat_fee
-      FROM opportunities AS o LEFT JOIN opportunity_assignments AS a ON a.opportunity_id = o.id
+        coalesce(deliverables.open, 0) AS deliverables_open,
+        total(assignments.status = 'ACTIVE') AS assignments_open,
+        total(assignments.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
+          OR (assignments.brand_payment_state = 'NOT_INVOICED' AND assignments.status = 'COMPLETED')) AS payments_open,
+        total(assignments.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
+        opportunities.payment_flatFee AS flat_fee
+      FROM opportunities
+      LEFT JOIN opportunity_assignments AS assignments ON assignments.opportunity_id = opportunities.id
       LEFT JOIN (SELECT opportunity_id, count(*) AS open, min(due_date) AS due FROM opportunity_deliverables
-        WHERE completed_at IS NULL GROUP BY opportunity_id) AS d
-        ON d.opportunity_id = o.id AND o.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
-      GROUP BY o.id)
+        WHERE completed_at IS NULL GROUP BY opportunity_id) AS deliverables
+        ON deliverables.opportunity_id = opportunities.id
+          AND opportunities.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
+      GROUP BY opportunities.id)
     WHERE deliverables_open + assignments_open + payments_open + payouts_open > 0 ORDER BY id`,
 };

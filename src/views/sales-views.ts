@@ -1,10 +1,12 @@
 import { amount, boolean, integer, number, text, timestamp } from "../resources/fields.js";
 import { numberFromSqlText } from "../util/numbers.js";
-import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, selectReportedAt } from "./order-history.js";
+import { orderReadsSql, ordersReadUntilSql, orderVersionsSql, reportedAtSql } from "./order-history.js";
 import {
+  amountSumSql,
   currencyColumn,
   dayColumn,
   hostColumns,
+  hostColumnsSql,
   materializedSql,
   monthColumn,
   orderColumns,
@@ -12,8 +14,6 @@ import {
   orderFigureNamesSql,
   orderFigureSumsSql,
   orderFiguresSql,
-  selectHost,
-  sumAmounts,
   type View,
 } from "./view.js";
 
@@ -52,7 +52,7 @@ const monthEndsSql = `month_ends AS (
 /** The amounts by month and currency. `net_through` is the net amount through the last fully read day. */
 const monthlySumsSql = `monthly_sums AS (
       SELECT month, currency, ${orderFigureSumsSql}, before, through,
-        CASE WHEN through IS NOT NULL THEN ${sumAmounts("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
+        CASE WHEN through IS NOT NULL THEN ${amountSumSql("CASE WHEN nth <= through THEN net_amount END")} END AS net_through
       FROM numbered_days LEFT JOIN month_ends USING (month) GROUP BY month, currency ${materializedSql})`;
 
 /**
@@ -60,9 +60,10 @@ const monthlySumsSql = `monthly_sums AS (
  * SQLite versions before 3.35 from recomputing `numbered_days` for each month.
  */
 const netBeforeSql = `CASE WHEN through IS NOT NULL AND EXISTS (SELECT 1 FROM order_reads
-        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z')
-      THEN (SELECT CASE WHEN count(*) > 0 THEN ${sumAmounts("CASE WHEN d.nth <= m.through THEN d.net_amount END")} END
-      FROM (SELECT 1 LIMIT 1) JOIN numbered_days AS d WHERE d.month = m.before AND d.currency IS m.currency) END`;
+        WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= sums.month || '-01T00:00:00.000Z')
+      THEN (SELECT CASE WHEN count(*) > 0 THEN ${amountSumSql("CASE WHEN days.nth <= sums.through THEN days.net_amount END")} END
+      FROM (SELECT 1 LIMIT 1) JOIN numbered_days AS days
+      WHERE days.month = sums.before AND days.currency IS sums.currency) END`;
 
 export const salesByMonth: View = {
   name: "sales_by_month",
@@ -91,9 +92,9 @@ ORDER BY currency, month`,
     ${monthEndsSql},
     ${monthlySumsSql}
   SELECT month, currency, ${orderFigureNamesSql},
-    CASE WHEN month IS NOT NULL THEN ${selectReportedAt("month")} IS NULL END AS is_partial, net_through,
+    CASE WHEN month IS NOT NULL THEN ${reportedAtSql("month")} IS NULL END AS is_partial, net_through,
     ${netBeforeSql} AS net_before
-  FROM monthly_sums AS m ORDER BY month, currency`,
+  FROM monthly_sums AS sums ORDER BY month, currency`,
 };
 
 export const refundsByMonth: View = {
@@ -145,9 +146,9 @@ export const restatements: View = {
   example: "SELECT * FROM restatements WHERE difference <> 0 ORDER BY month DESC, currency",
   reads: ["orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReadsSql}
-    SELECT month, currency, ${selectReportedAt("month")} AS reported_at,
-      0 + round(total(net) - total(difference), 6) AS net_reported, ${sumAmounts("net")} AS net_now,
-      ${sumAmounts("difference")} AS difference, total(orders) AS orders
+    SELECT month, currency, ${reportedAtSql("month")} AS reported_at,
+      0 + round(total(net) - total(difference), 6) AS net_reported, ${amountSumSql("net")} AS net_now,
+      ${amountSumSql("difference")} AS difference, total(orders) AS orders
     FROM (SELECT substr(day, 1, 7) AS month, currency, net_amount AS net, NULL AS difference, 0 AS orders FROM sales_by_day
       UNION ALL SELECT month, currency, NULL, difference, 1 FROM restated_orders)
     GROUP BY month, currency HAVING reported_at IS NOT NULL ORDER BY month, currency`,
@@ -157,49 +158,54 @@ const orderColumnsSql =
   "record_id, id, order_number, order_date, order_date_utc, month, currency, is_cancelled, total_amount, refund_amount, " +
   "commission_amount, host_id";
 
-/** The current versions of orders that have changed or been removed since a month was first reported. */
-const currentVersionsSql = `current_versions AS (
+/** The latest versions of orders that have changed or been removed since a month was first reported. */
+const latestVersionsSql = `latest_versions AS (
       SELECT *, ${orderFiguresSql} FROM (
         SELECT ${orderColumnsSql}, synced_at AS since_at, 1 AS present FROM orders
         UNION ALL SELECT ${orderColumnsSql}, removed_at, 0 FROM orders_removed)
       WHERE since_at > (SELECT min(finished_at) FROM order_reads) ${materializedSql})`;
 
-const reportedMonthsSql = `reported_months AS (SELECT month, ${selectReportedAt("month")} AS reported_at
-      FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) ${materializedSql})`;
+const reportedMonthsSql = `reported_months AS (SELECT month, ${reportedAtSql("month")} AS reported_at
+      FROM (SELECT month FROM latest_versions UNION SELECT month FROM order_versions) ${materializedSql})`;
 
 /**
- * Each order in `current_versions`, with the months whose reported sums its changes may affect: the order's current
+ * Each order in `latest_versions`, with the months whose reported sums its changes may affect: the order's current
  * month, and the month that the order belonged to when that month was reported. `version_id` is the order's version at
  * `reported_at`.
  */
 const changedMonthsSql = `changed_months AS (
-      SELECT record_id, month, reported_at, (SELECT max(v.version_id) FROM record_versions AS v
-          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at) AS version_id
-      FROM (SELECT n.record_id, m.month, m.reported_at FROM current_versions AS n JOIN reported_months AS m ON m.month = n.month
-          WHERE n.since_at > m.reported_at
-        UNION SELECT n.record_id, m.month, m.reported_at FROM order_versions AS v
-          JOIN reported_months AS m ON m.month = v.month AND v.since_at <= m.reported_at AND v.until_at > m.reported_at
-          JOIN current_versions AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at) AS p ${materializedSql})`;
+      SELECT record_id, month, reported_at, (SELECT max(versions.version_id) FROM record_versions AS versions
+          WHERE versions.record_id = changed.record_id
+            AND versions.since_at <= changed.reported_at AND versions.until_at > changed.reported_at) AS version_id
+      FROM (SELECT latest.record_id, months.month, months.reported_at FROM latest_versions AS latest
+          JOIN reported_months AS months ON months.month = latest.month WHERE latest.since_at > months.reported_at
+        UNION SELECT latest.record_id, months.month, months.reported_at FROM order_versions AS earlier
+          JOIN reported_months AS months
+            ON months.month = earlier.month AND earlier.since_at <= months.reported_at AND earlier.until_at > months.reported_at
+          JOIN latest_versions AS latest
+            ON latest.record_id = earlier.record_id AND latest.since_at > months.reported_at) AS changed ${materializedSql})`;
 
 /** The amount and currency of each order, both when its month was reported and now, and the kind of change. */
 const oldAndNewStatesSql = `old_and_new_states AS (
-      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
-        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
-        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
-        CASE WHEN NOT n.present THEN 'withdrawn' WHEN n.cancelled_orders THEN 'cancelled'
-          WHEN v.version_id IS NULL THEN 'late' WHEN NOT v.present THEN 'returned'
-          WHEN v.cancelled_orders THEN 'reinstated' WHEN v.month IS NOT n.month THEN 'redated'
-          WHEN v.currency IS NOT n.currency THEN 'currency'
-          WHEN v.gross_amount IS n.gross_amount THEN 'refunded' ELSE 'amount' END AS what
-      FROM changed_months AS p JOIN current_versions AS n ON n.record_id = p.record_id
-      LEFT JOIN order_versions AS v ON v.version_id = p.version_id ${materializedSql})`;
+      SELECT changed.record_id, changed.month, changed.reported_at, latest.since_at AS seen_at,
+        earlier.present AND earlier.month = changed.month AS was_in,
+        earlier.currency AS old_currency, earlier.net_amount AS old,
+        latest.present AND latest.month = changed.month AS is_in,
+        latest.currency AS new_currency, latest.net_amount AS new,
+        CASE WHEN NOT latest.present THEN 'withdrawn' WHEN latest.cancelled_orders THEN 'cancelled'
+          WHEN earlier.version_id IS NULL THEN 'late' WHEN NOT earlier.present THEN 'returned'
+          WHEN earlier.cancelled_orders THEN 'reinstated' WHEN earlier.month IS NOT latest.month THEN 'redated'
+          WHEN earlier.currency IS NOT latest.currency THEN 'currency'
+          WHEN earlier.gross_amount IS latest.gross_amount THEN 'refunded' ELSE 'amount' END AS what
+      FROM changed_months AS changed JOIN latest_versions AS latest ON latest.record_id = changed.record_id
+      LEFT JOIN order_versions AS earlier ON earlier.version_id = changed.version_id ${materializedSql})`;
 
 /**
  * The net of each order, both when its month was reported and now. Each amount is in the currency that the order had
  * at that time, so an order whose currency has changed has two rows.
  */
 const restatedNetsSql = `restated_nets AS (
-      SELECT record_id, month, currency, reported_at, seen_at, what, ${sumAmounts("old")} AS net_reported, ${sumAmounts("new")} AS net_now
+      SELECT record_id, month, currency, reported_at, seen_at, what, ${amountSumSql("old")} AS net_reported, ${amountSumSql("new")} AS net_now
       FROM (SELECT record_id, month, old_currency AS currency, reported_at, seen_at, what, old, NULL AS new FROM old_and_new_states WHERE was_in
         UNION ALL SELECT record_id, month, new_currency, reported_at, seen_at, what, NULL, new FROM old_and_new_states WHERE is_in)
       GROUP BY record_id, month, currency)`;
@@ -230,19 +236,20 @@ export const restatedOrders: View = {
 WHERE month = strftime('%Y-%m', 'now', 'start of month', '-1 month') ORDER BY abs(difference) DESC LIMIT 20`,
   reads: ["host_names", "orders", "orders_removed", "record_versions", "run_coverage", "sync_runs"],
   sql: `WITH ${orderReadsSql}, ${orderVersionsSql},
-    ${currentVersionsSql},
+    ${latestVersionsSql},
     ${reportedMonthsSql},
     ${changedMonthsSql},
     ${oldAndNewStatesSql},
     ${restatedNetsSql}
-  SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date,
-    r.net_reported, r.net_now, round(r.net_now - r.net_reported, 6) AS difference,
-    r.what, r.seen_at, ${selectHost("o.host_id")}
-  FROM restated_nets AS r JOIN current_versions AS o ON o.record_id = r.record_id WHERE r.net_now <> r.net_reported
-  ORDER BY r.month, r.currency, o.order_date_utc, o.id`,
+  SELECT nets.month, nets.currency, nets.reported_at, latest.id AS order_id, latest.order_number, latest.order_date,
+    nets.net_reported, nets.net_now, round(nets.net_now - nets.net_reported, 6) AS difference,
+    nets.what, nets.seen_at, ${hostColumnsSql("latest.host_id")}
+  FROM restated_nets AS nets JOIN latest_versions AS latest ON latest.record_id = nets.record_id
+  WHERE nets.net_now <> nets.net_reported
+  ORDER BY nets.month, nets.currency, latest.order_date_utc, latest.id`,
 };
 
-const [oldAmountSql, newAmountSql] = ["c.old", "c.new"].map(
+const [oldAmountSql, newAmountSql] = ["changes.old", "changes.new"].map(
   (value) => `coalesce(${numberFromSqlText(value)}, 0)`,
 );
 
@@ -271,12 +278,15 @@ export const lateRefunds: View = {
   example: `SELECT order_number, order_date, currency, refunded_amount, days_at_least, days_at_most FROM late_refunds
 WHERE days_at_least > 30 ORDER BY seen_changed_at DESC LIMIT 20`,
   reads: ["changes", "host_names", "orders"],
-  sql: `SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
+  sql: `SELECT figures.id AS order_id, figures.order_number, figures.order_date, figures.month, figures.currency,
       round(${newAmountSql} - ${oldAmountSql}, 6) AS refunded_amount,
-      max(0, ${millisecondsBetweenSql("f.ordered_at", "c.last_seen_unchanged_at")} / 86400000) AS days_at_least,
-      max(0, (${millisecondsBetweenSql("f.ordered_at", "c.seen_changed_at")} + 86399999) / 86400000) AS days_at_most,
-      c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
-    FROM changes AS c JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
-    WHERE c.resource = 'orders' AND c.field = 'refund_amount'
-      AND ${newAmountSql} <> ${oldAmountSql} ORDER BY c.change_id`,
+      max(0, ${millisecondsBetweenSql("figures.ordered_at", "changes.last_seen_unchanged_at")}
+        / 86400000) AS days_at_least,
+      max(0, (${millisecondsBetweenSql("figures.ordered_at", "changes.seen_changed_at")}
+        + 86399999) / 86400000) AS days_at_most,
+      changes.last_seen_unchanged_at, changes.seen_changed_at,
+      figures.host_id, figures.host_username, figures.host_label
+    FROM changes JOIN order_figures AS figures ON figures.id = changes.key AND figures.orders = 1
+    WHERE changes.resource = 'orders' AND changes.field = 'refund_amount'
+      AND ${newAmountSql} <> ${oldAmountSql} ORDER BY changes.change_id`,
 };

@@ -97,7 +97,7 @@ export const orderFigureNamesSql = orderFigureColumns.map(({ name }) => name).jo
 
 export const orderFigureSumsSql = [
   ...orderCountColumns.map(({ name }) => `sum(${name}) AS ${name}`),
-  ...orderAmountColumns.map(({ name }) => `${sumAmounts(name)} AS ${name}`),
+  ...orderAmountColumns.map(({ name }) => `${amountSumSql(name)} AS ${name}`),
 ].join(", ");
 
 /**
@@ -122,7 +122,7 @@ export const orderFiguresSql = [
   .join(", ");
 
 /** Returns SQL for a sum of amounts, rounded to six decimal places. If there are no rows, the sum is 0. */
-export function sumAmounts(amounts: string): string {
+export function amountSumSql(amounts: string): string {
   return `round(total(${amounts}), 6)`;
 }
 
@@ -143,16 +143,16 @@ export const hostColumns: readonly Column[] = [
  * Returns SQL for the columns in `hostColumns`.
  * @param id an SQL expression for the host's ID
  */
-export function selectHost(id: string): string {
-  return `${id} AS host_id, ${selectHostUsername(id)} AS host_username, ${selectHostLabel(id)} AS host_label`;
+export function hostColumnsSql(id: string): string {
+  return `${id} AS host_id, ${hostUsernameSql(id)} AS host_username, ${hostLabelSql(id)} AS host_label`;
 }
 
 /**
  * Returns SQL for a host's most recently read handle.
  * @param id an SQL expression for the host's ID
  */
-export function selectHostUsername(id: string): string {
-  return `(SELECT n.username FROM host_names AS n WHERE n.host_id = ${id} ORDER BY n.read_at DESC LIMIT 1)`;
+export function hostUsernameSql(id: string): string {
+  return `(SELECT names.username FROM host_names AS names WHERE names.host_id = ${id} ORDER BY names.read_at DESC LIMIT 1)`;
 }
 
 /**
@@ -160,7 +160,7 @@ export function selectHostUsername(id: string): string {
  * is null, the label is null.
  * @param id an SQL expression for the host's ID
  */
-export function selectHostLabel(id: string): string {
-  return `CAST(coalesce((SELECT coalesce(nullif(n.username, ''), n.name) FROM host_names AS n WHERE n.host_id = ${id}
-      ORDER BY n.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;
+export function hostLabelSql(id: string): string {
+  return `CAST(coalesce((SELECT coalesce(nullif(names.username, ''), names.name) FROM host_names AS names
+      WHERE names.host_id = ${id} ORDER BY names.read_at DESC LIMIT 1), substr(${id}, 1, 8)) AS TEXT)`;
 }

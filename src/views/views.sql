@@ -84,18 +84,19 @@ FROM (
         AND EXISTS (
           SELECT 1
           FROM order_reads
-          WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= m.month || '-01T00:00:00.000Z'
+          WHERE from_at <= before || '-01T00:00:00.000Z' AND to_at >= sums.month || '-01T00:00:00.000Z'
         )
         THEN (
           SELECT CASE
-            WHEN count(*) > 0 THEN round(total(CASE WHEN d.nth <= m.through THEN d.net_amount END), 6)
+            WHEN count(*) > 0
+              THEN round(total(CASE WHEN days.nth <= sums.through THEN days.net_amount END), 6)
           END
           FROM (SELECT 1 LIMIT 1)
-          JOIN numbered_days AS d
-          WHERE d.month = m.before AND d.currency IS m.currency
+          JOIN numbered_days AS days
+          WHERE days.month = sums.before AND days.currency IS sums.currency
         )
     END AS net_before
-  FROM monthly_sums AS m
+  FROM monthly_sums AS sums
   ORDER BY month, currency
 );
 
@@ -174,86 +175,92 @@ FROM (
     ),
     order_reads AS (SELECT * FROM order_coverage WHERE outcome = 'done' LIMIT -1),
     stored_versions AS (
-      SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
+      SELECT versions.record_id, versions.version_id, versions.since_at, versions.until_at,
+        versions.present, versions.month,
         CASE
-          WHEN json_type(v.json, '$.currency') IN ('text') THEN json_extract(v.json, '$.currency')
+          WHEN json_type(versions.json, '$.currency') IN ('text')
+            THEN json_extract(versions.json, '$.currency')
         END AS currency,
         CASE
-          json_type(v.json, '$.total_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.total_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.total_amount')
+          json_type(versions.json, '$.total_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.total_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.total_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.total_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.total_amount'))
+                WHEN json_extract(versions.json, '$.total_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.total_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.total_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.total_amount') AS REAL)
+                      WHEN json_type(json_extract(versions.json, '$.total_amount')) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.total_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.total_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.total_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.total_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.total_amount') AS REAL)
                 END
             END
         END AS total_amount,
         CASE
-          json_type(v.json, '$.refund_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.refund_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.refund_amount')
+          json_type(versions.json, '$.refund_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.refund_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.refund_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.refund_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.refund_amount'))
+                WHEN json_extract(versions.json, '$.refund_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.refund_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.refund_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.refund_amount') AS REAL)
+                      WHEN json_type(json_extract(versions.json, '$.refund_amount')) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.refund_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.refund_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.refund_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.refund_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.refund_amount') AS REAL)
                 END
             END
         END AS refund_amount,
         CASE
-          json_type(v.json, '$.commission_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.commission_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.commission_amount')
+          json_type(versions.json, '$.commission_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.commission_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.commission_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.commission_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.commission_amount'))
+                WHEN json_extract(versions.json, '$.commission_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.commission_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.commission_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.commission_amount') AS REAL)
+                      WHEN json_type(
+                        json_extract(versions.json, '$.commission_amount')
+                      ) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.commission_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.commission_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.commission_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.commission_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.commission_amount') AS REAL)
                 END
             END
         END AS commission_amount,
         CASE
-          WHEN json_type(v.json, '$.is_cancelled') IN ('true', 'false')
-            THEN json_extract(v.json, '$.is_cancelled')
+          WHEN json_type(versions.json, '$.is_cancelled') IN ('true', 'false')
+            THEN json_extract(versions.json, '$.is_cancelled')
         END AS is_cancelled,
         CASE
-          WHEN json_type(v.json, '$.host.id') IN ('text') THEN json_extract(v.json, '$.host.id')
+          WHEN json_type(versions.json, '$.host.id') IN ('text') THEN json_extract(versions.json, '$.host.id')
         END AS host_id
-      FROM record_versions AS v
-      WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-        OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) LIMIT -1
+      FROM record_versions AS versions
+      WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = versions.record_id)
+        OR EXISTS (
+          SELECT 1 FROM orders_removed AS removed WHERE removed.record_id = versions.record_id
+        ) LIMIT -1
     ),
     order_versions AS (
       SELECT record_id, version_id, since_at, until_at, present, month, currency, host_id,
@@ -274,7 +281,7 @@ FROM (
         ) AS commission_amount
       FROM stored_versions LIMIT -1
     ),
-    current_versions AS (
+    latest_versions AS (
       SELECT *, CAST(is_cancelled IS NOT 1 AS INTEGER) AS orders,
         CAST(is_cancelled IS 1 AS INTEGER) AS cancelled_orders,
         CAST(is_cancelled IS NOT 1 AND total_amount IS NULL AS INTEGER) AS orders_without_total,
@@ -310,47 +317,51 @@ FROM (
             AND to_at >= date(date(month || '-01', '+1 month'), '-1 day') || 'T23:59:59.999Z'
           ORDER BY run_id LIMIT 1
         ) AS reported_at
-      FROM (SELECT month FROM current_versions UNION SELECT month FROM order_versions) LIMIT -1
+      FROM (SELECT month FROM latest_versions UNION SELECT month FROM order_versions) LIMIT -1
     ),
     changed_months AS (
       SELECT record_id, month, reported_at,
         (
-          SELECT max(v.version_id)
-          FROM record_versions AS v
-          WHERE v.record_id = p.record_id AND v.since_at <= p.reported_at AND v.until_at > p.reported_at
+          SELECT max(versions.version_id)
+          FROM record_versions AS versions
+          WHERE versions.record_id = changed.record_id
+            AND versions.since_at <= changed.reported_at
+            AND versions.until_at > changed.reported_at
         ) AS version_id
       FROM (
-        SELECT n.record_id, m.month, m.reported_at
-        FROM current_versions AS n
-        JOIN reported_months AS m ON m.month = n.month
-        WHERE n.since_at > m.reported_at
+        SELECT latest.record_id, months.month, months.reported_at
+        FROM latest_versions AS latest
+        JOIN reported_months AS months ON months.month = latest.month
+        WHERE latest.since_at > months.reported_at
         UNION
-        SELECT n.record_id, m.month, m.reported_at
-        FROM order_versions AS v
-        JOIN reported_months AS m ON m.month = v.month
-          AND v.since_at <= m.reported_at
-          AND v.until_at > m.reported_at
-        JOIN current_versions AS n ON n.record_id = v.record_id AND n.since_at > m.reported_at
-      ) AS p LIMIT -1
+        SELECT latest.record_id, months.month, months.reported_at
+        FROM order_versions AS earlier
+        JOIN reported_months AS months ON months.month = earlier.month
+          AND earlier.since_at <= months.reported_at
+          AND earlier.until_at > months.reported_at
+        JOIN latest_versions AS latest ON latest.record_id = earlier.record_id
+          AND latest.since_at > months.reported_at
+      ) AS changed LIMIT -1
     ),
     old_and_new_states AS (
-      SELECT p.record_id, p.month, p.reported_at, n.since_at AS seen_at,
-        v.present AND v.month = p.month AS was_in, v.currency AS old_currency, v.net_amount AS old,
-        n.present AND n.month = p.month AS is_in, n.currency AS new_currency, n.net_amount AS new,
+      SELECT changed.record_id, changed.month, changed.reported_at, latest.since_at AS seen_at,
+        earlier.present AND earlier.month = changed.month AS was_in, earlier.currency AS old_currency,
+        earlier.net_amount AS old, latest.present AND latest.month = changed.month AS is_in,
+        latest.currency AS new_currency, latest.net_amount AS new,
         CASE
-          WHEN NOT n.present THEN 'withdrawn'
-          WHEN n.cancelled_orders THEN 'cancelled'
-          WHEN v.version_id IS NULL THEN 'late'
-          WHEN NOT v.present THEN 'returned'
-          WHEN v.cancelled_orders THEN 'reinstated'
-          WHEN v.month IS NOT n.month THEN 'redated'
-          WHEN v.currency IS NOT n.currency THEN 'currency'
-          WHEN v.gross_amount IS n.gross_amount THEN 'refunded'
+          WHEN NOT latest.present THEN 'withdrawn'
+          WHEN latest.cancelled_orders THEN 'cancelled'
+          WHEN earlier.version_id IS NULL THEN 'late'
+          WHEN NOT earlier.present THEN 'returned'
+          WHEN earlier.cancelled_orders THEN 'reinstated'
+          WHEN earlier.month IS NOT latest.month THEN 'redated'
+          WHEN earlier.currency IS NOT latest.currency THEN 'currency'
+          WHEN earlier.gross_amount IS latest.gross_amount THEN 'refunded'
           ELSE 'amount'
         END AS what
-      FROM changed_months AS p
-      JOIN current_versions AS n ON n.record_id = p.record_id
-      LEFT JOIN order_versions AS v ON v.version_id = p.version_id LIMIT -1
+      FROM changed_months AS changed
+      JOIN latest_versions AS latest ON latest.record_id = changed.record_id
+      LEFT JOIN order_versions AS earlier ON earlier.version_id = changed.version_id LIMIT -1
     ),
     restated_nets AS (
       SELECT record_id, month, currency, reported_at, seen_at, what, round(total(old), 6) AS net_reported,
@@ -366,26 +377,31 @@ FROM (
       )
       GROUP BY record_id, month, currency
     )
-  SELECT r.month, r.currency, r.reported_at, o.id AS order_id, o.order_number, o.order_date, r.net_reported,
-    r.net_now, round(r.net_now - r.net_reported, 6) AS difference, r.what, r.seen_at, o.host_id AS host_id,
+  SELECT nets.month, nets.currency, nets.reported_at, latest.id AS order_id, latest.order_number,
+    latest.order_date, nets.net_reported, nets.net_now,
+    round(nets.net_now - nets.net_reported, 6) AS difference, nets.what, nets.seen_at,
+    latest.host_id AS host_id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = o.host_id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = latest.host_id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = o.host_id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = latest.host_id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(o.host_id, 1, 8)
+        substr(latest.host_id, 1, 8)
       ) AS TEXT
     ) AS host_label
-  FROM restated_nets AS r
-  JOIN current_versions AS o ON o.record_id = r.record_id
-  WHERE r.net_now <> r.net_reported
-  ORDER BY r.month, r.currency, o.order_date_utc, o.id
+  FROM restated_nets AS nets
+  JOIN latest_versions AS latest ON latest.record_id = nets.record_id
+  WHERE nets.net_now <> nets.net_reported
+  ORDER BY nets.month, nets.currency, latest.order_date_utc, latest.id
 );
 
 -- one row per order month (UTC) and currency, with all refunds to date for the orders placed in that month
@@ -420,30 +436,30 @@ SELECT CAST(order_id AS TEXT) AS order_id, CAST(order_number AS TEXT) AS order_n
   CAST(seen_changed_at AS TEXT) AS seen_changed_at, CAST(host_id AS TEXT) AS host_id,
   CAST(host_username AS TEXT) AS host_username, CAST(host_label AS TEXT) AS host_label
 FROM (
-  SELECT f.id AS order_id, f.order_number, f.order_date, f.month, f.currency,
+  SELECT figures.id AS order_id, figures.order_number, figures.order_date, figures.month, figures.currency,
     round(
       coalesce(
         CASE
           WHEN CASE
-            WHEN c.new NOT GLOB '*[^-+.0-9eE]*'
-              AND json_valid(c.new)
+            WHEN changes.new NOT GLOB '*[^-+.0-9eE]*'
+              AND json_valid(changes.new)
               THEN abs(
-                CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+                CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
               ) <= 1.7976931348623157e308
           END
-            THEN CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+            THEN CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
         END,
         0
       ) - coalesce(
         CASE
           WHEN CASE
-            WHEN c.old NOT GLOB '*[^-+.0-9eE]*'
-              AND json_valid(c.old)
+            WHEN changes.old NOT GLOB '*[^-+.0-9eE]*'
+              AND json_valid(changes.old)
               THEN abs(
-                CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+                CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
               ) <= 1.7976931348623157e308
           END
-            THEN CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+            THEN CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
         END,
         0
       ),
@@ -452,46 +468,51 @@ FROM (
     max(
       0,
       CAST(
-        round((julianday(c.last_seen_unchanged_at) - julianday(f.ordered_at)) * 86400000) AS INTEGER
+        round(
+          (julianday(changes.last_seen_unchanged_at) - julianday(figures.ordered_at)) * 86400000
+        ) AS INTEGER
       ) / 86400000
     ) AS days_at_least,
     max(
       0,
       (
-        CAST(round((julianday(c.seen_changed_at) - julianday(f.ordered_at)) * 86400000) AS INTEGER) + 86399999
+        CAST(
+          round((julianday(changes.seen_changed_at) - julianday(figures.ordered_at)) * 86400000) AS INTEGER
+        ) + 86399999
       ) / 86400000
     ) AS days_at_most,
-    c.last_seen_unchanged_at, c.seen_changed_at, f.host_id, f.host_username, f.host_label
-  FROM changes AS c
-  JOIN order_figures AS f ON f.id = c.key AND f.orders = 1
-  WHERE c.resource = 'orders'
-    AND c.field = 'refund_amount'
+    changes.last_seen_unchanged_at, changes.seen_changed_at, figures.host_id, figures.host_username,
+    figures.host_label
+  FROM changes
+  JOIN order_figures AS figures ON figures.id = changes.key AND figures.orders = 1
+  WHERE changes.resource = 'orders'
+    AND changes.field = 'refund_amount'
     AND coalesce(
       CASE
         WHEN CASE
-          WHEN c.new NOT GLOB '*[^-+.0-9eE]*'
-            AND json_valid(c.new)
+          WHEN changes.new NOT GLOB '*[^-+.0-9eE]*'
+            AND json_valid(changes.new)
             THEN abs(
-              CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+              CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
             ) <= 1.7976931348623157e308
         END
-          THEN CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+          THEN CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
       END,
       0
     ) <> coalesce(
       CASE
         WHEN CASE
-          WHEN c.old NOT GLOB '*[^-+.0-9eE]*'
-            AND json_valid(c.old)
+          WHEN changes.old NOT GLOB '*[^-+.0-9eE]*'
+            AND json_valid(changes.old)
             THEN abs(
-              CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+              CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
             ) <= 1.7976931348623157e308
         END
-          THEN CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+          THEN CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
       END,
       0
     )
-  ORDER BY c.change_id
+  ORDER BY changes.change_id
 );
 
 -- one row per host, month (UTC) and currency with orders; orders without a host share one row; the figures from the
@@ -508,37 +529,41 @@ SELECT CAST(host_id AS TEXT) AS host_id, CAST(host_username AS TEXT) AS host_use
 FROM (
   WITH
     monthly_rankings AS (
-      SELECT substr(t.period_start, 1, 7) AS month, coalesce(t.host_id, '') AS host,
-        sum(t.total_clicks) AS clicks,
-        CASE WHEN count(*) = 1 THEN max(t.conversion_rate) END AS conversion_rate,
-        sum(t.orders) AS ranking_orders, round(sum(t.revenue), 6) AS ranking_revenue
-      FROM analytics_clicks_top_hosts AS t
-      WHERE t.asked_host_id IS NULL
-        AND t.group_by = (
-          SELECT p.group_by
-          FROM analytics_clicks_periods AS p
-          WHERE p.period_start = t.period_start AND p.host_id IS NULL
-          ORDER BY p.synced_at DESC, p.group_by LIMIT 1
+      SELECT substr(entries.period_start, 1, 7) AS month, coalesce(entries.host_id, '') AS host,
+        sum(entries.total_clicks) AS clicks,
+        CASE WHEN count(*) = 1 THEN max(entries.conversion_rate) END AS conversion_rate,
+        sum(entries.orders) AS ranking_orders, round(sum(entries.revenue), 6) AS ranking_revenue
+      FROM analytics_clicks_top_hosts AS entries
+      WHERE entries.asked_host_id IS NULL
+        AND entries.group_by = (
+          SELECT periods.group_by
+          FROM analytics_clicks_periods AS periods
+          WHERE periods.period_start = entries.period_start AND periods.host_id IS NULL
+          ORDER BY periods.synced_at DESC, periods.group_by LIMIT 1
         )
       GROUP BY 1, 2 LIMIT -1
     )
-  SELECT m.host_id AS host_id,
+  SELECT sales.host_id AS host_id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = m.host_id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = sales.host_id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = m.host_id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = sales.host_id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(m.host_id, 1, 8)
+        substr(sales.host_id, 1, 8)
       ) AS TEXT
     ) AS host_label,
-    m.month, m.currency, orders, cancelled_orders, orders_without_total, gross_amount, refunded_amount,
-    net_amount, commission_amount, r.clicks, r.conversion_rate, r.ranking_orders, r.ranking_revenue
+    sales.month, sales.currency, orders, cancelled_orders, orders_without_total, gross_amount,
+    refunded_amount, net_amount, commission_amount, rankings.clicks, rankings.conversion_rate,
+    rankings.ranking_orders, rankings.ranking_revenue
   FROM (
     SELECT host_id, month, currency, sum(orders) AS orders, sum(cancelled_orders) AS cancelled_orders,
       sum(orders_without_total) AS orders_without_total, round(total(gross_amount), 6) AS gross_amount,
@@ -546,9 +571,10 @@ FROM (
       round(total(commission_amount), 6) AS commission_amount
     FROM order_figures
     GROUP BY month, host_id, currency
-  ) AS m
-  LEFT JOIN monthly_rankings AS r ON r.month = m.month AND r.host = coalesce(m.host_id, '')
-  ORDER BY m.month, m.host_id, m.currency
+  ) AS sales
+  LEFT JOIN monthly_rankings AS rankings ON rankings.month = sales.month
+    AND rankings.host = coalesce(sales.host_id, '')
+  ORDER BY sales.month, sales.host_id, sales.currency
 );
 
 -- one row per host, with roster data, orders, net and commission by currency, products, and the API's all-time ranking;
@@ -609,35 +635,43 @@ FROM (
     recommended_products AS (
       SELECT host_id, max(product_count) AS products FROM recommendations GROUP BY host_id LIMIT -1
     )
-  SELECT n.id,
+  SELECT ids.id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = n.id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = ids.id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = n.id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = ids.id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = n.id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = ids.id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(n.id, 1, 8)
+        substr(ids.id, 1, 8)
       ) AS TEXT
     ) AS host_label,
-    m.host_id IS NOT NULL AS on_roster, m.commission_rate, m.campaigns_status,
-    coalesce(s.orders, 0) AS orders, coalesce(s.cancelled_orders, 0) AS cancelled_orders,
-    coalesce(s.orders_without_total, 0) AS orders_without_total, s.net_by_currency, s.commission_by_currency,
-    r.clicks, r.buy_now_clicks, r.orders AS ranking_orders, round(r.sales, 6) AS ranking_sales,
-    coalesce(p.products, 0) AS recommended_products
-  FROM host_ids AS n
-  LEFT JOIN roster_members AS m ON m.host_id = n.id
-  LEFT JOIN sales_by_host AS s ON s.host = coalesce(n.id, '')
-  LEFT JOIN all_time_ranking AS r ON r.host = coalesce(n.id, '')
-  LEFT JOIN recommended_products AS p ON p.host_id = n.id
-  ORDER BY n.id
+    members.host_id IS NOT NULL AS on_roster, members.commission_rate, members.campaigns_status,
+    coalesce(sales_by_host.orders, 0) AS orders,
+    coalesce(sales_by_host.cancelled_orders, 0) AS cancelled_orders,
+    coalesce(sales_by_host.orders_without_total, 0) AS orders_without_total, sales_by_host.net_by_currency,
+    sales_by_host.commission_by_currency, ranking.clicks, ranking.buy_now_clicks,
+    ranking.orders AS ranking_orders, round(ranking.sales, 6) AS ranking_sales,
+    coalesce(recommended.products, 0) AS recommended_products
+  FROM host_ids AS ids
+  LEFT JOIN roster_members AS members ON members.host_id = ids.id
+  LEFT JOIN sales_by_host ON sales_by_host.host = coalesce(ids.id, '')
+  LEFT JOIN all_time_ranking AS ranking ON ranking.host = coalesce(ids.id, '')
+  LEFT JOIN recommended_products AS recommended ON recommended.host_id = ids.id
+  ORDER BY ids.id
 );
 
 -- one row per host and currency, with the commission earned on orders that are neither removed nor cancelled, and the
@@ -651,86 +685,92 @@ SELECT CAST(host_id AS TEXT) AS host_id, CAST(host_username AS TEXT) AS host_use
 FROM (
   WITH
     stored_versions AS (
-      SELECT v.record_id, v.version_id, v.since_at, v.until_at, v.present, v.month,
+      SELECT versions.record_id, versions.version_id, versions.since_at, versions.until_at,
+        versions.present, versions.month,
         CASE
-          WHEN json_type(v.json, '$.currency') IN ('text') THEN json_extract(v.json, '$.currency')
+          WHEN json_type(versions.json, '$.currency') IN ('text')
+            THEN json_extract(versions.json, '$.currency')
         END AS currency,
         CASE
-          json_type(v.json, '$.total_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.total_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.total_amount')
+          json_type(versions.json, '$.total_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.total_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.total_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.total_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.total_amount'))
+                WHEN json_extract(versions.json, '$.total_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.total_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.total_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.total_amount') AS REAL)
+                      WHEN json_type(json_extract(versions.json, '$.total_amount')) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.total_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.total_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.total_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.total_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.total_amount') AS REAL)
                 END
             END
         END AS total_amount,
         CASE
-          json_type(v.json, '$.refund_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.refund_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.refund_amount')
+          json_type(versions.json, '$.refund_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.refund_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.refund_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.refund_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.refund_amount'))
+                WHEN json_extract(versions.json, '$.refund_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.refund_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.refund_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.refund_amount') AS REAL)
+                      WHEN json_type(json_extract(versions.json, '$.refund_amount')) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.refund_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.refund_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.refund_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.refund_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.refund_amount') AS REAL)
                 END
             END
         END AS refund_amount,
         CASE
-          json_type(v.json, '$.commission_amount')
-          WHEN 'integer' THEN json_extract(v.json, '$.commission_amount')
-          WHEN 'real' THEN json_extract(v.json, '$.commission_amount')
+          json_type(versions.json, '$.commission_amount')
+          WHEN 'integer' THEN json_extract(versions.json, '$.commission_amount')
+          WHEN 'real' THEN json_extract(versions.json, '$.commission_amount')
           WHEN 'text'
             THEN CASE
               WHEN CASE
-                WHEN json_extract(v.json, '$.commission_amount') NOT GLOB '*[^-+.0-9eE]*'
-                  AND json_valid(json_extract(v.json, '$.commission_amount'))
+                WHEN json_extract(versions.json, '$.commission_amount') NOT GLOB '*[^-+.0-9eE]*'
+                  AND json_valid(json_extract(versions.json, '$.commission_amount'))
                   THEN abs(
                     CASE
-                      WHEN json_type(json_extract(v.json, '$.commission_amount')) IN ('integer', 'real')
-                        THEN CAST(json_extract(v.json, '$.commission_amount') AS REAL)
+                      WHEN json_type(
+                        json_extract(versions.json, '$.commission_amount')
+                      ) IN ('integer', 'real')
+                        THEN CAST(json_extract(versions.json, '$.commission_amount') AS REAL)
                     END
                   ) <= 1.7976931348623157e308
               END
                 THEN CASE
-                  WHEN json_type(json_extract(v.json, '$.commission_amount')) IN ('integer', 'real')
-                    THEN CAST(json_extract(v.json, '$.commission_amount') AS REAL)
+                  WHEN json_type(json_extract(versions.json, '$.commission_amount')) IN ('integer', 'real')
+                    THEN CAST(json_extract(versions.json, '$.commission_amount') AS REAL)
                 END
             END
         END AS commission_amount,
         CASE
-          WHEN json_type(v.json, '$.is_cancelled') IN ('true', 'false')
-            THEN json_extract(v.json, '$.is_cancelled')
+          WHEN json_type(versions.json, '$.is_cancelled') IN ('true', 'false')
+            THEN json_extract(versions.json, '$.is_cancelled')
         END AS is_cancelled,
         CASE
-          WHEN json_type(v.json, '$.host.id') IN ('text') THEN json_extract(v.json, '$.host.id')
+          WHEN json_type(versions.json, '$.host.id') IN ('text') THEN json_extract(versions.json, '$.host.id')
         END AS host_id
-      FROM record_versions AS v
-      WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = v.record_id)
-        OR EXISTS (SELECT 1 FROM orders_removed AS o WHERE o.record_id = v.record_id) LIMIT -1
+      FROM record_versions AS versions
+      WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.record_id = versions.record_id)
+        OR EXISTS (
+          SELECT 1 FROM orders_removed AS removed WHERE removed.record_id = versions.record_id
+        ) LIMIT -1
     ),
     order_versions AS (
       SELECT record_id, version_id, since_at, until_at, present, month, currency, host_id,
@@ -761,36 +801,39 @@ FROM (
       SELECT host_id, currency, orders, commission_amount, NULL AS taken
       FROM order_figures
       UNION ALL
-      SELECT m.host_id, m.currency, 0, NULL,
+      SELECT highest.host_id, highest.currency, 0, NULL,
         max(
           0,
-          m.amount - coalesce(
+          highest.amount - coalesce(
             (
               SELECT o.commission_amount
               FROM orders AS o
-              WHERE o.record_id = m.record_id
+              WHERE o.record_id = highest.record_id
                 AND o.is_cancelled IS NOT 1
-                AND o.host_id IS m.host_id
-                AND o.currency IS m.currency
+                AND o.host_id IS highest.host_id
+                AND o.currency IS highest.currency
             ),
             0
           )
         )
-      FROM highest_commissions AS m
+      FROM highest_commissions AS highest
     )
-  SELECT c.host_id AS host_id,
+  SELECT commissions.host_id AS host_id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = c.host_id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = commissions.host_id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = c.host_id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = commissions.host_id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(c.host_id, 1, 8)
+        substr(commissions.host_id, 1, 8)
       ) AS TEXT
     ) AS host_label,
     currency, orders, commission_amount, taken_back
@@ -799,7 +842,7 @@ FROM (
       round(total(commission_amount), 6) AS commission_amount, round(total(taken), 6) AS taken_back
     FROM commission_parts
     GROUP BY host_id, currency
-  ) AS c
+  ) AS commissions
   WHERE orders > 0 OR taken_back > 0
   ORDER BY host_id, currency
 );
@@ -812,75 +855,78 @@ SELECT CAST(seen_at AS TEXT) AS seen_at, CAST(what AS TEXT) AS what, CAST(host_i
   CAST(old AS REAL) AS old, CAST(new AS REAL) AS new, CAST(last_seen_at AS TEXT) AS last_seen_at,
   CAST(relationship_id AS TEXT) AS relationship_id
 FROM (
-  SELECT c.seen_changed_at AS seen_at,
-    CASE c.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
-    r.host_id AS host_id,
+  SELECT changes.seen_changed_at AS seen_at,
+    CASE changes.kind WHEN 'changed' THEN 'rate' WHEN 'removed' THEN 'left' ELSE 'joined' END AS what,
+    members.host_id AS host_id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = r.host_id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = members.host_id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = r.host_id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = members.host_id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(r.host_id, 1, 8)
+        substr(members.host_id, 1, 8)
       ) AS TEXT
     ) AS host_label,
     CASE
       WHEN CASE
-        WHEN c.old NOT GLOB '*[^-+.0-9eE]*'
-          AND json_valid(c.old)
+        WHEN changes.old NOT GLOB '*[^-+.0-9eE]*'
+          AND json_valid(changes.old)
           THEN abs(
-            CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+            CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
           ) <= 1.7976931348623157e308
       END
-        THEN CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+        THEN CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
     END AS old,
     CASE
       WHEN CASE
-        WHEN c.new NOT GLOB '*[^-+.0-9eE]*'
-          AND json_valid(c.new)
+        WHEN changes.new NOT GLOB '*[^-+.0-9eE]*'
+          AND json_valid(changes.new)
           THEN abs(
-            CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+            CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
           ) <= 1.7976931348623157e308
       END
-        THEN CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+        THEN CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
     END AS new,
-    c.last_seen_unchanged_at AS last_seen_at, r.relationship_id
-  FROM changes AS c
+    changes.last_seen_unchanged_at AS last_seen_at, members.relationship_id
+  FROM changes
   JOIN (
     SELECT relationship_id, host_id FROM roster UNION ALL SELECT relationship_id, host_id FROM roster_removed
-  ) AS r ON r.relationship_id = c.key
-  WHERE c.resource = 'roster'
+  ) AS members ON members.relationship_id = changes.key
+  WHERE changes.resource = 'roster'
     AND (
-      c.kind <> 'changed'
+      changes.kind <> 'changed'
       OR (
-        c.field = 'commission_rate'
+        changes.field = 'commission_rate'
         AND CASE
           WHEN CASE
-            WHEN c.old NOT GLOB '*[^-+.0-9eE]*'
-              AND json_valid(c.old)
+            WHEN changes.old NOT GLOB '*[^-+.0-9eE]*'
+              AND json_valid(changes.old)
               THEN abs(
-                CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+                CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
               ) <= 1.7976931348623157e308
           END
-            THEN CASE WHEN json_type(c.old) IN ('integer', 'real') THEN CAST(c.old AS REAL) END
+            THEN CASE WHEN json_type(changes.old) IN ('integer', 'real') THEN CAST(changes.old AS REAL) END
         END IS NOT CASE
           WHEN CASE
-            WHEN c.new NOT GLOB '*[^-+.0-9eE]*'
-              AND json_valid(c.new)
+            WHEN changes.new NOT GLOB '*[^-+.0-9eE]*'
+              AND json_valid(changes.new)
               THEN abs(
-                CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+                CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
               ) <= 1.7976931348623157e308
           END
-            THEN CASE WHEN json_type(c.new) IN ('integer', 'real') THEN CAST(c.new AS REAL) END
+            THEN CASE WHEN json_type(changes.new) IN ('integer', 'real') THEN CAST(changes.new AS REAL) END
         END
       )
     )
-  ORDER BY c.change_id
+  ORDER BY changes.change_id
 );
 
 -- one row per host with files in the library; files without a host share one row
@@ -892,27 +938,30 @@ SELECT CAST(host_id AS TEXT) AS host_id, CAST(host_username AS TEXT) AS host_use
   CAST(campaigns AS INTEGER) AS campaigns, CAST(bytes AS INTEGER) AS bytes,
   CAST(last_added_at AS TEXT) AS last_added_at
 FROM (
-  SELECT c.host_id AS host_id,
+  SELECT content.host_id AS host_id,
     (
-      SELECT n.username FROM host_names AS n WHERE n.host_id = c.host_id ORDER BY n.read_at DESC LIMIT 1
+      SELECT names.username
+      FROM host_names AS names
+      WHERE names.host_id = content.host_id
+      ORDER BY names.read_at DESC LIMIT 1
     ) AS host_username,
     CAST(
       coalesce(
         (
-          SELECT coalesce(nullif(n.username, ''), n.name)
-          FROM host_names AS n
-          WHERE n.host_id = c.host_id
-          ORDER BY n.read_at DESC LIMIT 1
+          SELECT coalesce(nullif(names.username, ''), names.name)
+          FROM host_names AS names
+          WHERE names.host_id = content.host_id
+          ORDER BY names.read_at DESC LIMIT 1
         ),
-        substr(c.host_id, 1, 8)
+        substr(content.host_id, 1, 8)
       ) AS TEXT
     ) AS host_label,
     count(*) AS files, total(source = 'deliverable') AS deliverables, total(source = 'upload') AS uploads,
     total(media_type = 'image') AS images, total(media_type = 'video') AS videos,
     count(DISTINCT opportunity_id) AS campaigns, total(file_size_bytes) AS bytes, created_at AS last_added_at,
     max(created_at_utc)
-  FROM content AS c
-  GROUP BY c.host_id
+  FROM content
+  GROUP BY content.host_id
   ORDER BY host_id
 );
 
@@ -927,33 +976,34 @@ SELECT CAST(id AS TEXT) AS id, CAST(title AS TEXT) AS title, CAST(status AS TEXT
 FROM (
   SELECT *
   FROM (
-    SELECT o.id, o.title, o.status, o.deadline,
+    SELECT opportunities.id, opportunities.title, opportunities.status, opportunities.deadline,
       coalesce(
-        d.open > 0
-        AND coalesce(d.due, o.deadline) < (
+        deliverables.open > 0
+        AND coalesce(deliverables.due, opportunities.deadline) < (
           SELECT max(substr(started_at, 1, 10))
           FROM sync_runs
           WHERE resource = 'opportunities' AND outcome = 'done'
         ),
         0
       ) AS is_overdue,
-      coalesce(d.open, 0) AS deliverables_open, total(a.status = 'ACTIVE') AS assignments_open,
+      coalesce(deliverables.open, 0) AS deliverables_open,
+      total(assignments.status = 'ACTIVE') AS assignments_open,
       total(
-        a.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
-        OR (a.brand_payment_state = 'NOT_INVOICED' AND a.status = 'COMPLETED')
+        assignments.brand_payment_state NOT IN ('PAID', 'REFUNDED', 'NOT_INVOICED')
+        OR (assignments.brand_payment_state = 'NOT_INVOICED' AND assignments.status = 'COMPLETED')
       ) AS payments_open,
-      total(a.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
-      o.payment_flatFee AS flat_fee
-    FROM opportunities AS o
-    LEFT JOIN opportunity_assignments AS a ON a.opportunity_id = o.id
+      total(assignments.athlete_payment_state NOT IN ('PAID', 'NOT_EARNED')) AS payouts_open,
+      opportunities.payment_flatFee AS flat_fee
+    FROM opportunities
+    LEFT JOIN opportunity_assignments AS assignments ON assignments.opportunity_id = opportunities.id
     LEFT JOIN (
       SELECT opportunity_id, count(*) AS open, min(due_date) AS due
       FROM opportunity_deliverables
       WHERE completed_at IS NULL
       GROUP BY opportunity_id
-    ) AS d ON d.opportunity_id = o.id
-      AND o.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
-    GROUP BY o.id
+    ) AS deliverables ON deliverables.opportunity_id = opportunities.id
+      AND opportunities.status NOT IN ('DRAFT', 'READY', 'PROPOSED', 'DECLINED', 'ARCHIVED')
+    GROUP BY opportunities.id
   )
   WHERE deliverables_open + assignments_open + payments_open + payouts_open > 0
   ORDER BY id
@@ -985,15 +1035,18 @@ SELECT id, order_number, order_date, order_date_utc AS ordered_at, day, month, c
   CAST(CASE WHEN is_cancelled IS NOT 1 THEN coalesce(commission_amount, 0) END AS REAL) AS commission_amount,
   is_cancelled, is_refunded, attribution, o.host_id AS host_id,
   (
-    SELECT n.username FROM host_names AS n WHERE n.host_id = o.host_id ORDER BY n.read_at DESC LIMIT 1
+    SELECT names.username
+    FROM host_names AS names
+    WHERE names.host_id = o.host_id
+    ORDER BY names.read_at DESC LIMIT 1
   ) AS host_username,
   CAST(
     coalesce(
       (
-        SELECT coalesce(nullif(n.username, ''), n.name)
-        FROM host_names AS n
-        WHERE n.host_id = o.host_id
-        ORDER BY n.read_at DESC LIMIT 1
+        SELECT coalesce(nullif(names.username, ''), names.name)
+        FROM host_names AS names
+        WHERE names.host_id = o.host_id
+        ORDER BY names.read_at DESC LIMIT 1
       ),
       substr(o.host_id, 1, 8)
     ) AS TEXT
