@@ -75,7 +75,7 @@ async function printStatus(
     const runningCommand = await findRunningCommand(settings.dbPath);
     const health = loadHealth(mirror, chosen, { now, maxAgeMs: maxAge, runningCommand });
     const { fields, text } = loadFooter(mirror, settings.omit, now);
-    if (json) printJson(deps.stdout, { profile, ...health, ...fields });
+    if (json) printJson(deps.stdout, { profile, ...toPrintedHealth(health), ...fields });
     else if (!quiet) {
       const output = formatStatus(health, areNamed, style, width) + text;
       deps.stdout.write(wrapLines(addBrandFlags(output, flags, deps.env), width));
@@ -90,6 +90,20 @@ async function printStatus(
   });
 }
 
+/** Returns the health as printed by `--json`, where some fields have other names. */
+function toPrintedHealth({ failed_command, resources, running_command, ...health }: Health) {
+  return {
+    ...health,
+    under_way: running_command,
+    failed_run: failed_command,
+    resources: resources.map(({ access_denial, verify_problem, ...resource }) => ({
+      ...resource,
+      found: verify_problem,
+      refused: access_denial,
+    })),
+  };
+}
+
 /** Creates the error for `--max-age`, with all reasons, most severe first. Returns null if nothing is stale. */
 function createStaleError(
   health: Health,
@@ -97,9 +111,9 @@ function createStaleError(
   maxAgeMs: number,
   neverSynced: MirrorStale,
 ): MirrorStale | null {
-  const { checked_at, denied, failed_run, never_read, resources } = health;
+  const { checked_at, denied, failed_command, never_read, resources } = health;
   const rejections = listRejections(health, areNamed);
-  const stale = resources.filter((one) => one.stale && !one.refused && !failed_run?.isRefused);
+  const stale = resources.filter((one) => one.stale && !one.access_denial && !failed_command?.isRefused);
   const isOld = ({ last_success_at: at }: ResourceHealth) => isTooOld(at, Date.parse(checked_at), maxAgeMs);
   const old = stale.filter(isOld).map(({ resource }) => resource);
   const withGaps = stale.filter((one) => !isOld(one)).map(({ resource }) => resource);
@@ -122,32 +136,34 @@ function createStaleError(
  * never been read, its error is returned only if the user named the resource, or if nothing has been read.
  */
 function listRejections(
-  { denied, failed_run: failed, resources }: Health,
+  { denied, failed_command: failed, resources }: Health,
   areNamed: boolean,
 ): { reason: string; hint: string | null }[] {
   const rejectedKey = failed?.isRefused
     ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
     : [];
-  const lost = resources.flatMap(({ resource, refused }) => (refused ? { resource, ...refused } : []));
-  const refused = areNamed || resources.length === 0 ? [...lost, ...denied] : lost;
-  const firstOfEach = refused.filter(
-    ({ error }, index) => refused.findIndex((other) => other.error === error) === index,
+  const lost = resources.flatMap(({ resource, access_denial }) =>
+    access_denial ? { resource, ...access_denial } : [],
   );
-  const denials = firstOfEach.map(({ at, error, hint }) => {
-    const names = refused.flatMap((one) => (one.error === error ? one.resource : []));
+  const denials = areNamed || resources.length === 0 ? [...lost, ...denied] : lost;
+  const firstOfEach = denials.filter(
+    ({ error }, index) => denials.findIndex((other) => other.error === error) === index,
+  );
+  const deniedAccess = firstOfEach.map(({ at, error, hint }) => {
+    const names = denials.flatMap((one) => (one.error === error ? one.resource : []));
     return { reason: `Refused on ${formatMinute(at)}: ${names.join(", ")}: ${escapeText(error)}`, hint };
   });
-  return [...rejectedKey, ...denials];
+  return [...rejectedKey, ...deniedAccess];
 }
 
 /** Returns the mirror's health without the problems that `listRejections` returns. */
 function withoutRejections(health: Health): Health {
-  const { failed_run, resources } = health;
+  const { failed_command, resources } = health;
   return {
     ...health,
     denied: [],
-    failed_run: failed_run?.isRefused ? null : failed_run,
-    resources: resources.filter(({ refused }) => !refused),
+    failed_command: failed_command?.isRefused ? null : failed_command,
+    resources: resources.filter(({ access_denial }) => !access_denial),
   };
 }
 
@@ -183,19 +199,35 @@ function formatStatus(health: Health, areNamed: boolean, style: Style, width: nu
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-function describeProblems({ checked_at, denied, failed_run, resources, under_way }: Health): string[] {
+function describeProblems({
+  checked_at,
+  denied,
+  failed_command,
+  resources,
+  running_command,
+}: Health): string[] {
   const problems = [
     ...resources.flatMap((one) => resourceProblems(one).map((problem) => `${one.resource}: ${problem}`)),
     ...denied.map((denial) => `${denial.resource}: ${formatDenial(denial)}`),
   ];
-  if (failed_run) problems.unshift(`the ${formatFailedCommand(failed_run)}`);
-  if (under_way)
-    problems.unshift(`a run is in progress ${describeRunningCommand(under_way, Date.parse(checked_at))}`);
+  if (failed_command) problems.unshift(`the ${formatFailedCommand(failed_command)}`);
+  if (running_command)
+    problems.unshift(
+      `a run is in progress ${describeRunningCommand(running_command, Date.parse(checked_at))}`,
+    );
   return problems;
 }
 
 function resourceProblems(health: ResourceHealth): string[] {
-  const { found, gaps, last_run: last, refused, resource, running, undated } = health;
+  const {
+    access_denial: denial,
+    gaps,
+    last_run: last,
+    resource,
+    running,
+    undated,
+    verify_problem: problem,
+  } = health;
   const { unexpected_columns: columns } = health;
   const gapHint = running ? "" : `; run \`brandapi sync ${resource}\``;
   const problems = gaps.map(
@@ -203,17 +235,17 @@ function resourceProblems(health: ResourceHealth): string[] {
   );
   if (undated > 0) problems.push(`${pluralize(undated, "record")} without a readable date`);
   // If the last sync was incomplete, add nothing here, because its error (below) already describes what is missing.
-  if (found && (refused || last?.outcome !== "incomplete"))
+  if (problem && (denial || last?.outcome !== "incomplete"))
     problems.push(
-      found.repairable
-        ? `${escapeText(found.error)}; run \`brandapi verify ${resource} --repair\``
-        : `${escapeText(found.error)}; the data must be corrected in the API`,
+      problem.repairable
+        ? `${escapeText(problem.error)}; run \`brandapi verify ${resource} --repair\``
+        : `${escapeText(problem.error)}; the data must be corrected in the API`,
     );
   if (columns.length > 0)
     problems.push(`unexpected types: ${escapeText(columns.map(describeUnexpectedColumn).join(", "))}`);
-  if (refused) problems.push(formatDenial(refused));
+  if (denial) problems.push(formatDenial(denial));
   // If access was denied in the last run, that run's error is already in the list, so do not add it again.
-  if (refused && refused.at === last?.finished_at) return problems;
+  if (denial && denial.at === last?.finished_at) return problems;
   if (last?.outcome === "stopped") problems.push("the last run was stopped");
   else if (last?.error && last.outcome !== "compared") {
     const ended = last.outcome === "failed" ? "failed" : `was ${last.outcome}`;

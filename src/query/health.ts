@@ -60,9 +60,9 @@ export interface ResourceHealth {
   last_run: Pick<RunRow, "run_id" | "started_at" | "finished_at" | "outcome" | "error"> | null;
   last_error: string | null;
   /** The problems that the last `verify` run found. `repairable` is false if they must all be fixed in the API. */
-  found: { at: string; error: string; repairable: boolean } | null;
+  verify_problem: { at: string; error: string; repairable: boolean } | null;
   /** The API's last 402 or 403 response, if the key or the plan no longer allows access to this resource. */
-  refused: AccessDenial | null;
+  access_denial: AccessDenial | null;
   running: { started_at: string } | null;
   unexpected_columns: UnexpectedColumn[];
   /** The oldest time of a read in the coverage, or null if the resource is not read by date. */
@@ -77,9 +77,9 @@ export interface Health {
   max_age_seconds: number | null;
   stale: string[];
   /** The run that has locked the mirror. */
-  under_way: RunningCommand | null;
+  running_command: RunningCommand | null;
   /** The last run, if it failed before reading anything or because the API rejected the key. */
-  failed_run: FailedCommand | null;
+  failed_command: FailedCommand | null;
   resources: ResourceHealth[];
   never_read: string[];
   /** The resources that have never been read because the API denied access when a command named them. */
@@ -105,8 +105,8 @@ export function loadHealth(mirror: Mirror, chosen: readonly Resource[], options:
     checked_at: formatInstant(now),
     max_age_seconds: maxAgeMs === null ? null : maxAgeMs / 1_000,
     stale: healths.filter(({ stale }) => stale).map(({ resource }) => resource),
-    under_way: runningCommand,
-    failed_run: loadFailedCommand(mirror),
+    running_command: runningCommand,
+    failed_command: loadFailedCommand(mirror),
     resources: healths,
     never_read: neverRead,
     denied: neverRead.flatMap((name) => findDenial(mirror, name) ?? []),
@@ -141,9 +141,9 @@ export function loadResourceHealth(
   const { name, table, strategy } = resource;
   const { now, maxAgeMs, runningCommand } = options;
   const lastRun = markKilled(mirror, findLastRun(mirror, name), runningCommand !== null);
-  const refused = loadAccessDenial(mirror, name);
-  if (!lastRun || ((refused || lastRun.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
-  const isDenied = refused !== null || loadFailedCommand(mirror)?.isRefused === true;
+  const denial = loadAccessDenial(mirror, name);
+  if (!lastRun || ((denial || lastRun.outcome === "skipped") && !hasBeenRead(mirror, resource))) return null;
+  const isDenied = denial !== null || loadFailedCommand(mirror)?.isRefused === true;
   const success = findLastSuccess(mirror, resource);
   const ageMs = success ? now - Date.parse(success.started_at) : null;
   // The coverage refers only to the list. The records' details may not have been read yet.
@@ -169,8 +169,8 @@ export function loadResourceHealth(
     age_seconds: ageMs === null ? null : Math.round(Math.max(0, ageMs) / 1_000),
     last_run: { run_id, started_at, finished_at, outcome, error },
     last_error: error,
-    found: loadProblems(mirror, name),
-    refused,
+    verify_problem: loadVerifyProblem(mirror, name),
+    access_denial: denial,
     unexpected_columns: loadUnexpectedColumns(mirror, name),
     running: outcome === "running" ? { started_at } : null,
     oldest_read_at: strategy.kind === "dated" && oldest ? formatInstant(oldest.requestedAt) : null,
@@ -209,7 +209,7 @@ function markKilled(mirror: Mirror, run: RunRow | null, isLocked: boolean): RunR
     : { ...run, outcome: "stopped", error: "killed" };
 }
 
-function loadProblems(mirror: Mirror, resourceName: string): ResourceHealth["found"] {
+function loadVerifyProblem(mirror: Mirror, resourceName: string): ResourceHealth["verify_problem"] {
   const run = findUnresolvedVerify(mirror, resourceName);
   const tables = loadTableCheck(mirror, resourceName);
   if (run === null) return tables && { ...tables, repairable: true };

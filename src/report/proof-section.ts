@@ -42,9 +42,9 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const run = findLastVerifiedRun(mirror, "orders");
   const verify = findUnresolvedVerify(mirror, "orders");
   const isUnreadOnly = run !== null && verify !== null && hasVerifyFinding(mirror, "unread_only", verify);
-  // `health.found` may describe a later table check instead of the `verify` run's error, so compare the two errors.
-  const foundUnread = isUnreadOnly && health?.found?.error === verify.error ? verify : null;
-  const found = foundUnread ? null : (health?.found?.error ?? null);
+  // `health.verify_problem` may describe a later table check instead of the `verify` run's error, so compare the two errors.
+  const foundUnread = isUnreadOnly && health?.verify_problem?.error === verify.error ? verify : null;
+  const found = foundUnread ? null : (health?.verify_problem?.error ?? null);
   return {
     verified: run ? loadVerifiedRun(mirror, run) : null,
     error: found ?? findLaterError(foundUnread?.run_id ?? run?.run_id ?? 0, health?.last_run ?? null),
@@ -56,7 +56,7 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
 
 /**
  * The outcomes that do not count as errors. The differences that a run with the outcome `compared` found are in
- * `health.found`.
+ * `health.verify_problem`.
  */
 const harmlessOutcomes: readonly RunOutcome[] = ["done", "running", "skipped", "compared"];
 

@@ -99,7 +99,7 @@ test("a resource to which the API denies access is reported as stale, or as neve
   }
   addRun(mirror, "gifts", 1, { outcome: "skipped" });
   expect(health(mirror, "orders roster gifts", { maxAge: 26 })).toMatchObject({
-    resources: [{ resource: "orders", refused: denial }],
+    resources: [{ resource: "orders", access_denial: denial }],
     stale: ["orders"],
     never_read: ["roster", "gifts"],
   });
@@ -114,7 +114,7 @@ test.each([
   const failed = { command: "sync", at: hoursAgo(0), error: "failed", hint: null, isRefused };
   saveFailedCommand(mirror, failed);
   const found = health(mirror, "orders", { maxAge: 26 });
-  expect(found).toMatchObject({ failed_run: failed, stale: isRefused ? ["orders"] : [] });
+  expect(found).toMatchObject({ failed_command: failed, stale: isRefused ? ["orders"] : [] });
 });
 
 test("a run without an end time is reported as running if it is the newest run and the mirror is locked, and as killed otherwise", async () => {
@@ -123,7 +123,7 @@ test("a run without an end time is reported as running if it is the newest run a
   insertRun(mirror, "orders", hoursAgo(0.5));
   const killed = { running: null, last_run: { outcome: "stopped", error: "killed" }, last_error: "killed" };
   expect(health(mirror, "orders", { isLocked: true })).toMatchObject({
-    under_way: running,
+    running_command: running,
     resources: [{ running: { started_at: hoursAgo(0.5) }, last_run: { outcome: "running", error: null } }],
   });
   expect(healthOf(mirror, "orders")).toMatchObject(killed);
@@ -202,20 +202,24 @@ test("after a stopped sync, status shows the roster as read, but not the surveys
 test("status describes a problem that `verify` found as repairable unless only the API can correct the problem", async () => {
   const mirror = await makeMirror();
   writeRead(mirror, "orders", [anOrder(1)], { at: hoursAgo(9) });
-  expect(healthOf(mirror, "orders")?.found).toBeNull();
+  expect(healthOf(mirror, "orders")?.verify_problem).toBeNull();
   const error = "1 record has an unreadable date";
   const runId = addRun(mirror, "orders", 2, { outcome: "compared", error });
-  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: true });
+  expect(healthOf(mirror, "orders")?.verify_problem).toEqual({ at: hoursAgo(2), error, repairable: true });
   mirror.transaction(() => saveVerifyFinding(mirror, "unrepairable", "orders", runId));
-  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(2), error, repairable: false });
+  expect(healthOf(mirror, "orders")?.verify_problem).toEqual({ at: hoursAgo(2), error, repairable: false });
 
   const differences = [{ table: "orders", missing: 1, changed: 0, extra: 0 }];
   const tables = "tables differ from the records (orders: 1 row missing)";
   saveTableCheck(mirror, "orders", differences, hoursAgo(1));
   const both = { at: hoursAgo(2), error: `${tables}; ${error}`, repairable: true };
-  expect(healthOf(mirror, "orders")?.found).toEqual(both);
+  expect(healthOf(mirror, "orders")?.verify_problem).toEqual(both);
   updateRun(mirror, runId, { error: `${error}; ${tables}` });
-  expect(healthOf(mirror, "orders")?.found).toEqual({ ...both, error: `${error}; ${tables}` });
+  expect(healthOf(mirror, "orders")?.verify_problem).toEqual({ ...both, error: `${error}; ${tables}` });
   addRun(mirror, "orders", 0.5, { outcome: "done", verified: true });
-  expect(healthOf(mirror, "orders")?.found).toEqual({ at: hoursAgo(1), error: tables, repairable: true });
+  expect(healthOf(mirror, "orders")?.verify_problem).toEqual({
+    at: hoursAgo(1),
+    error: tables,
+    repairable: true,
+  });
 });
