@@ -46,7 +46,7 @@ export function loadProof(mirror: Mirror, runningCommand: RunningCommand | null)
   const foundUnread = isUnreadOnly && health?.verify_problem?.error === verify.error ? verify : null;
   const found = foundUnread ? null : (health?.verify_problem?.error ?? null);
   return {
-    verified: run ? loadVerifiedRun(mirror, run) : null,
+    verified: run ? loadVerifiedRun(mirror, run, foundUnread !== null) : null,
     error: found ?? findLaterError(foundUnread?.run_id ?? run?.run_id ?? 0, health?.last_run ?? null),
     unread_found_at: foundUnread?.started_at ?? null,
     oldest_read_at: health?.oldest_read_at ?? null,
@@ -69,8 +69,13 @@ function findLaterError(verifiedRunId: number, last: ResourceHealth["last_run"])
 /**
  * Returns the date ranges that a run verified. A run compares all ranges that have been read, even if it reads only some
  * of them again.
+ * @param hasUnread true if a later `verify` run has found orders with unread dates
  */
-function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outcome }: RunRow): VerifiedRun {
+function loadVerifiedRun(
+  mirror: Mirror,
+  { run_id, started_at, finished_at, outcome }: RunRow,
+  hasUnread: boolean,
+): VerifiedRun {
   const by = outcome === "compared" ? "verify" : "sync";
   const rows = mirror.selectRows<{ from_at: string | null; to_at: string }>(
     `SELECT from_at, to_at FROM run_coverage WHERE run_id = (
@@ -84,8 +89,8 @@ function loadVerifiedRun(mirror: Mirror, { run_id, started_at, finished_at, outc
   }));
   const newest = ranges.at(-1);
   // A `verify` run without differences has also found that there are no orders after the last sync, so all dates up to
-  // its own start are verified.
-  if (newest && by === "verify") newest.to = Math.max(newest.to, Date.parse(started_at));
+  // its own start are verified, unless a later run has found orders that the API added to these dates.
+  if (newest && by === "verify" && !hasUnread) newest.to = Math.max(newest.to, Date.parse(started_at));
   // A later run may have found faulty records on some of the dates.
   const verified = subtractRanges(ranges, loadFaultySlices(mirror, "orders"));
   return { by, started_at, finished_at: finished_at ?? started_at, ranges: verified };

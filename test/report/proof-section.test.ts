@@ -256,3 +256,20 @@ test("if `verify` finds nothing but unread orders, the report still describes th
   addRun(mirror, "failed", { error: "The API is away." });
   expect(loadProof(mirror, null)).toMatchObject({ error: "The API is away." });
 });
+
+test("if a later `verify` run finds unread orders, the report no longer describes the dates after the last sync as proven", async () => {
+  const mirror = await syncedMirror();
+  const lastRead = "2026-11-02T06:00:00.000Z";
+  const judgeDay = () =>
+    judgeProof(loadProof(mirror, null), { since: "2026-11-02", until: "2026-11-02" }, lastRead);
+  addRun(mirror, "compared", { verified: true });
+  expect(judgeDay().is_proven).toBe(true);
+  const run = addRun(mirror, "compared", { error: "1 order has not been read" });
+  mirror.transaction(() => saveVerifyFinding(mirror, "unread_only", "orders", run));
+  expect(judgeDay()).toEqual({
+    is_proven: false,
+    proof: expect.stringContaining(
+      "only the orders from 2 Nov 2026, 00:00 UTC through 2 Nov 2026, 06:00 UTC",
+    ),
+  });
+});
