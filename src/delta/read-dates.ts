@@ -40,8 +40,8 @@ export function loadReadDates(mirror: Mirror, table: string): ReadDates[] {
       resource: name,
       ranges: mergeRanges(dates),
       floor: new SyncState(mirror, name).loadFloor(),
-      // A sync reads the dates up to the last full second before its start. A minute is ample, because the start is
-      // recorded a moment later.
+      // A sync reads the dates up to the last full second before its start. A minute is ample, because version 0.1.0
+      // recorded the start only a moment later.
       readableUntil: startedAt - minuteMs,
     };
   });

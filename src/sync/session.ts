@@ -205,10 +205,14 @@ class RunProgress {
   }
 }
 
-export function createResourceSession(session: SyncSession, resource: Resource): ResourceSession {
-  const { clock, mirror, options } = session;
+export function createResourceSession(
+  session: SyncSession,
+  resource: Resource,
+  now = session.clock.now(),
+): ResourceSession {
+  const { mirror, options } = session;
   const { since, until } = options;
-  const readableUntil = startOfSecond(clock.now()) - 1;
+  const readableUntil = startOfSecond(now) - 1;
   const requested = {
     since: since === undefined ? undefined : startOfSecond(since),
     until: until === undefined ? readableUntil : Math.min(startOfSecond(until + 1) - 1, readableUntil),
@@ -219,8 +223,10 @@ export function createResourceSession(session: SyncSession, resource: Resource):
 /** Records the start of a run in `sync_runs`. */
 export function startRun(session: SyncSession, resource: Resource, task: Task): ResourceRun {
   const { clock, mirror } = session;
-  const resourceSession = createResourceSession(session, resource);
-  const runId = insertRun(mirror, resource.name, formatInstant(clock.now()));
+  // Read the clock only once. If a new second began in between, the run would seem to end before its own start.
+  const now = clock.now();
+  const resourceSession = createResourceSession(session, resource, now);
+  const runId = insertRun(mirror, resource.name, formatInstant(now));
   return { ...resourceSession, runId, progress: new RunProgress(session, runId, task) };
 }
 

@@ -5,10 +5,11 @@ import { type FailureScope, Forbidden } from "../../src/errors.js";
 import { orders } from "../../src/resources/orders.js";
 import type { Mirror } from "../../src/store/database.js";
 import { loadAccessDenial } from "../../src/store/known-problems.js";
-import { createRunRow, findLastRun } from "../../src/store/runs.js";
+import { createRunRow, findLastRun, loadRun } from "../../src/store/runs.js";
 import { formatRunLine } from "../../src/sync/run-line.js";
 import { defaultOptions, endRun, type SyncSession, startRun } from "../../src/sync/session.js";
 import { silentReporter } from "../../src/util/reporter.js";
+import { startOfSecond } from "../../src/util/time-ranges.js";
 import { makeMirror } from "../support/mirror.js";
 
 const at = (hour: number) => `2026-11-20T0${hour}:00:00.000Z`;
@@ -41,6 +42,15 @@ describe("recording the result of a run in `sync_runs`", () => {
     const row = endRun(run, { outcome: "done", error: null, columns });
     expect(row).toMatchObject({ ...columns, requests: 3, retries: 0, outcome: "done", finished_at: at(3) });
     expect(findLastRun(mirror, "orders")).toEqual(row);
+  });
+
+  test("a run that starts just before a new second reads all dates up to the second in which it starts", async () => {
+    let now = Date.parse(at(3)) - 1;
+    const tickingClock = { ...systemClock, now: () => now++ };
+    const mirror = await makeMirror();
+    const run = startRun({ ...sessionOf(mirror), clock: tickingClock }, orders, task);
+    const startedAt = Date.parse(loadRun(mirror, run.runId).started_at);
+    expect(run.readableUntil).toBe(startOfSecond(startedAt) - 1);
   });
 
   test("endRun stores a denial of access to a resource, but not the rejection of an API key or IP address", async () => {
