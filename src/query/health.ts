@@ -20,13 +20,14 @@ import {
   findUnresolvedVerify,
   hasBeenRead,
   loadNewestRunId,
+  loadOldestSince,
   type RunRow,
 } from "../store/runs.js";
 import { loadUnexpectedColumns, type UnexpectedColumn } from "../store/schema-issues.js";
 import { SyncState } from "../store/sync-state.js";
 import { loadTableCheck } from "../store/table-check.js";
 import { quote } from "../store/table-sql.js";
-import { findGaps, mergeRanges, type TimeRange } from "../util/time-ranges.js";
+import { clipRanges, findGaps, mergeRanges, type TimeRange } from "../util/time-ranges.js";
 import { formatInstant, formatInstantOrNull } from "../util/timestamps.js";
 
 /** A range of ISO 8601 times. A null `from` means that there is no lower bound. */
@@ -180,11 +181,14 @@ export function loadResourceHealth(
 
 /**
  * Returns the gaps that the last successful sync left, for example because of `--since`. The next sync without such an
- * option fills them. Newer gaps, which an unfinished sync has not read yet, are not included.
+ * option fills them. Dates that only a later, unfinished sync was to read are not included.
  */
 export function findLastingGaps(mirror: Mirror, resource: Resource): TimeRange[] {
   const until = findLastSuccess(mirror, resource)?.until ?? null;
-  return until === null ? [] : loadGaps(mirror, resource).filter(({ from }) => from < Date.parse(until));
+  const done = findLastDoneSync(mirror, resource.name);
+  if (until === null || done === null) return [];
+  const requested = { from: loadOldestSince(mirror, done), to: Number.POSITIVE_INFINITY };
+  return clipRanges(loadGaps(mirror, resource), requested).filter(({ from }) => from < Date.parse(until));
 }
 
 function loadGaps(mirror: Mirror, { name, strategy }: Resource): TimeRange[] {

@@ -213,6 +213,18 @@ export function findLastFinishedSync(mirror: Mirror, resourceName: string): RunR
   return findNewestRun(mirror, resourceName, finishedSyncSql);
 }
 
+/**
+ * Returns the oldest date that a run or an earlier run of the same resource was to read, in milliseconds since the Unix
+ * epoch. Returns -Infinity if there is no lower bound.
+ */
+export function loadOldestSince(mirror: Mirror, { resource, run_id }: RunRow): number {
+  // A null `since` means "no lower bound" only if `until` is not null.
+  const select = `SELECT min(coalesce(since, '')) FROM sync_runs
+    WHERE resource = ? AND run_id <= ? AND until IS NOT NULL`;
+  const since = mirror.selectValue<string>(select, resource, run_id);
+  return since ? Date.parse(since) : Number.NEGATIVE_INFINITY;
+}
+
 /** Returns the number of records that interrupted syncs have read since the last finished sync. */
 export function countInterruptedRows(mirror: Mirror, resourceName: string): number {
   const finishedSyncId = findLastFinishedSync(mirror, resourceName)?.run_id ?? 0;
