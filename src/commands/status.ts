@@ -85,7 +85,7 @@ async function printStatus(
     const stale = createStaleError(health, areNamed, maxAge, neverSynced);
     if (stale === null) return;
     // With `--quiet`, no table is printed, so the problems are printed as warnings, except those that the error lists.
-    if (quiet) for (const problem of describeProblems(withoutRejections(health))) warn(problem);
+    if (quiet) for (const problem of describeProblems(withoutRejections(health, areNamed))) warn(problem);
     throw stale;
   });
 }
@@ -135,17 +135,15 @@ function createStaleError(
  * Returns the reason and the hint for a rejected key, and for each error that reports denied access. If a resource has
  * never been read, its error is returned only if the user named the resource, or if nothing has been read.
  */
-function listRejections(
-  { denied, failed_command: failed, resources }: Health,
-  areNamed: boolean,
-): { reason: string; hint: string | null }[] {
+function listRejections(health: Health, areNamed: boolean): { reason: string; hint: string | null }[] {
+  const { denied, failed_command: failed, resources } = health;
   const rejectedKey = failed?.isRefused
     ? [{ reason: `The ${formatFailedCommand(failed)}`, hint: failed.hint }]
     : [];
   const lost = resources.flatMap(({ resource, access_denial }) =>
     access_denial ? { resource, ...access_denial } : [],
   );
-  const denials = areNamed || resources.length === 0 ? [...lost, ...denied] : lost;
+  const denials = listsNeverRead(health, areNamed) ? [...lost, ...denied] : lost;
   const firstOfEach = denials.filter(
     ({ error }, index) => denials.findIndex((other) => other.error === error) === index,
   );
@@ -156,12 +154,16 @@ function listRejections(
   return [...rejectedKey, ...deniedAccess];
 }
 
+function listsNeverRead({ resources }: Health, areNamed: boolean): boolean {
+  return areNamed || resources.length === 0;
+}
+
 /** Returns the mirror's health without the problems that `listRejections` returns. */
-function withoutRejections(health: Health): Health {
-  const { failed_command, resources } = health;
+function withoutRejections(health: Health, areNamed: boolean): Health {
+  const { denied, failed_command, resources } = health;
   return {
     ...health,
-    denied: [],
+    denied: listsNeverRead(health, areNamed) ? [] : denied,
     failed_command: failed_command?.isRefused ? null : failed_command,
     resources: resources.filter(({ access_denial }) => !access_denial),
   };

@@ -16,10 +16,11 @@ import { lockMirror } from "../../src/store/mirror-lock.js";
 import { saveOwner } from "../../src/store/owner.js";
 import { insertRun, updateRun } from "../../src/store/runs.js";
 import { SyncState } from "../../src/store/sync-state.js";
-import { makeBrand } from "../support/brand.js";
+import { makeBrand, readsOrders } from "../support/brand.js";
 import { makeHome } from "../support/home.js";
 import { anOrder, makeMirror, writeRead } from "../support/mirror.js";
 import { brandapi } from "../support/program.js";
+import { hour } from "../support/records.js";
 
 const now = Date.parse("2026-11-02T06:00:00.000Z");
 const clock = { now: () => now };
@@ -183,6 +184,20 @@ test("status --max-age exits with code 10 if the last sync left a gap, until a s
   ]);
   await brand.run("sync orders");
   expect((await brand.run("status orders --max-age 26h --quiet")).code).toBe(0);
+});
+
+test("status --max-age does not report the older dates that an unfinished sync was to read, until a successful sync leaves them unread", async () => {
+  const brand = makeBrand({ history: 20 });
+  const check = async () => (await brand.run("status orders analytics-clicks --max-age 26h --quiet")).err;
+  await brand.run("sync orders analytics-clicks --since 2026-11-01");
+  await brand.stopped("sync orders --full", readsOrders);
+  let months = 0;
+  await brand.stopped("sync analytics-clicks --full", ({ query }) => "start_date" in query && ++months === 2);
+  const status = JSON.parse((await brand.run("status orders analytics-clicks --json")).out);
+  expect(status.resources.map(({ gaps }: { gaps: unknown[] }) => gaps.length)).toEqual([1, 1]);
+  expect(await check()).toBe("");
+  await brand.run("sync orders --since 2026-11-10");
+  expect(await check()).toContain("Not all dates have been read: orders.");
 });
 
 test("if the first sync was interrupted, and the next one used --since, status lists the unread dates as a gap instead of suggesting --full", async () => {
@@ -513,6 +528,10 @@ test("status reports that access was denied to a resource that has never been re
   }
   await brand.run("sync roster");
   expect((await brand.run("status --max-age 26h --quiet")).code).toBe(0);
+  brand.pass(27 * hour);
+  expect((await brand.run("status --max-age 26h --quiet")).err).toMatch(
+    /^warning: orders: refused on [^\n]*\nbrandapi: Older than 26h: roster\./,
+  );
   const [denial] = JSON.parse((await brand.run("status --json")).out).denied;
   expect(denial).toMatchObject({ resource: "orders", error });
 });
