@@ -188,13 +188,20 @@ export class ApiClient {
 
   /**
    * Returns `outage` if several endpoints and then `/me`, which needs no scope or plan, have failed, because the other
-   * endpoints would probably fail as well. Otherwise, returns `resource`.
+   * endpoints would probably fail as well. Also returns `outage` if the server does not allow a request now. Otherwise,
+   * returns `resource`.
    */
   async #findFailureScope(): Promise<FailureScope> {
     if (!this.#outage.hasSeveralEndpoints) return "resource";
-    const permit = await this.#limiter.acquire(this.deps.signal, 0);
-    const result = await this.#send(createRequest(this.#baseUrl, "/me"), permit, minTimeoutMs);
-    return "data" in result || result.failure.kind === "rejected" ? "resource" : "outage";
+    try {
+      const permit = await this.#limiter.acquire(this.deps.signal, 0);
+      const result = await this.#send(createRequest(this.#baseUrl, "/me"), permit, minTimeoutMs);
+      return "data" in result || result.failure.kind === "rejected" ? "resource" : "outage";
+    } catch (error) {
+      // The error from the first request is more useful than this one.
+      if (error instanceof BrandapiError && !this.deps.signal.aborted) return "outage";
+      throw error;
+    }
   }
 
   /**

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { CommandLine, Deps } from "../deps.js";
 import { BrandapiError, type ExitCode, UsageError } from "../errors.js";
 import { explainSqliteError } from "../store/sqlite-errors.js";
@@ -15,7 +17,7 @@ import { addBrandFlags } from "./brand-flags.js";
 export function reportError(
   error: unknown,
   commandLine: CommandLine,
-  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "env" | "apiKeys">,
+  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "env" | "apiKeys" | "cwd">,
   profile?: string,
 ): ExitCode {
   const { argv, db, json, verbose } = commandLine;
@@ -27,9 +29,9 @@ export function reportError(
   const clean = (text: string) =>
     hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(explained.message);
-  // Omit `--base-url` and `--key-file` from the hint of a usage error. Their values may not have been checked yet, so
-  // they could contain a password or a key.
-  const { baseUrl, keyFile } = explained instanceof UsageError ? {} : commandLine;
+  // Omit `--base-url` and `--key-file` from the hint if their values could be a URL with a password, or a key.
+  const baseUrl = isSafeUrl(commandLine.baseUrl) ? commandLine.baseUrl : undefined;
+  const keyFile = fileExists(commandLine.keyFile, deps.cwd) ? commandLine.keyFile : undefined;
   const brandFlags = { profile: commandLine.profile ?? profile, db, baseUrl, keyFile };
   const hint = explained.hint && hideKeys(addBrandFlags(clean(explained.hint), brandFlags, env), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
@@ -39,6 +41,16 @@ export function reportError(
   if (verbose)
     for (const stack of collectStacks(error)) deps.stderr.write(`  ${escapeLines(clean(stack))}\n`);
   return explained.exitCode;
+}
+
+function isSafeUrl(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { password, search, username } = new URL(url);
+  return password === "" && search === "" && username === "";
+}
+
+function fileExists(path: string | undefined, cwd: string): boolean {
+  return path !== undefined && existsSync(resolve(cwd, path));
 }
 
 /**

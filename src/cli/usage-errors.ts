@@ -89,7 +89,7 @@ const expectedOptions: Readonly<Record<string, string>> = {
     "`brandapi status` prints the time and path of the last backup; backups are ordinary files in the backup folder",
   "export --table": "omit `--table`, as in `brandapi export roster --csv`",
   "sync --omit":
-    "use `brandapi login --omit FIELD`, which adds the field to the profile; then run `brandapi sync`",
+    "use `brandapi login --omit FIELD`, which replaces the list in the profile; then run `brandapi sync`",
   "verify --fix": "use `--repair`",
 };
 

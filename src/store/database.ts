@@ -120,7 +120,7 @@ export type InfoName =
   | `denied:${string}`
   // The ID of the last completed `verify` run, if all problems that it found must be fixed in the API.
   | `unrepairable:${string}`
-  // The ID of the last completed `verify` run, if it found no problem other than records on dates that have never been read.
+  // The ID of the last completed `verify` run, if it found no problem other than unread records or outdated details.
   | `unread_only:${string}`
   // The last comparison (JSON) of a resource's tables with its records.
   | `tables:${string}`

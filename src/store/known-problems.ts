@@ -45,7 +45,7 @@ export function loadFailedCommand(mirror: Mirror): FailedCommand | null {
 /**
  * What all problems found by a `verify` run have in common:
  * - unrepairable: The problems, such as unreadable dates, must be fixed in the API.
- * - unread_only: The problems are records with unread dates.
+ * - unread_only: The problems are unread records or outdated details.
  */
 type VerifyFinding = "unrepairable" | "unread_only";
 

@@ -14,13 +14,13 @@ interface CoveredDates {
 /** Finds the dates that a run can verify. Warns if there are none because the run ends before the floor. */
 export function findCoveredDates({ reporter, requested, resource, state }: ResourceRun): CoveredDates {
   const floor = state.loadFloor() ?? Number.NEGATIVE_INFINITY;
-  if (requested.until < floor)
-    reporter.warn(
-      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the last date of this run, so nothing was read or verified; \`--since\` and \`--full\` read older dates`,
-    );
   const { coverage, faultySlices } = state.loadDates();
   const read = mergeRanges([...coverage, ...faultySlices]);
   const last = read.find((range) => containsInstant(range, requested.until));
+  if (!last && requested.until < floor)
+    reporter.warn(
+      `${resource.name}: the mirror starts on ${formatStart(formatInstant(floor))}, after the last date of this run, so the run is not verified; \`--since\` and \`--full\` read older dates`,
+    );
   if (!last) return { isEndCovered: false, hasGaps: false, covered_from: null };
   return { isEndCovered: true, hasGaps: last.from > floor, covered_from: formatInstantOrNull(last.from) };
 }

@@ -38,7 +38,8 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
   const { mirror, reporter, resource } = run;
   const list = await readList(run, { mirroredKeys: loadCurrentKeys(mirror, resource.name) });
   const { requestedAt, isComplete, repeated, total } = list;
-  const responses = groupByResponse(selectIdentified(run, list));
+  const identified = selectIdentified(run, list);
+  const responses = groupByResponse(identified);
   mirror.transaction(() => storeReading(run, { range: null, requestedAt, isComplete, responses }));
   const incompleteReasons = isComplete ? removeMissing(run) : [];
   const hasRepeated = repeated.length > 0;
@@ -52,7 +53,7 @@ export async function readCompleteList(run: SyncRun): Promise<SyncResult> {
     incompleteReasons,
     isVerified: !hasRepeated,
     columns: sumListCounts(run, total),
-    listedRecords: list.records.size,
+    listedRecords: identified.length,
   };
 }
 

@@ -83,7 +83,7 @@ export function planDated(
     since: mergeRanges([...ranges, ...faultySlices])[0]?.from ?? floor,
     floor,
     gaps: findGaps([...before.coverage, ...before.faultySlices, ...ranges], floor),
-    skipped,
+    skipped: subtractRanges(skipped, faultySlices),
     isResumed: isResumed(skipped, due),
   };
 }

@@ -51,6 +51,19 @@ it("the reset time in a rate-limit header does not delay the next command", asyn
   expect(clock.slept).toEqual([]);
 });
 
+it("if several endpoints fail and the response to /me is invalid, the error is about the endpoint and counts as an outage", async () => {
+  const server = await serve(({ url }, response) =>
+    url?.endsWith("/me") ? sendJson(response, "{}", 200) : sendJson(response, "{}", 503),
+  );
+  const api = testApi(server.baseUrl, { settings: { maxWaitMs: 0 } });
+  expect(await rejection(api.get("/orders"))).toMatchObject({ exitCode: 6, failureScope: "resource" });
+  expect(await rejection(api.get("/roster"))).toMatchObject({
+    exitCode: 6,
+    failureScope: "outage",
+    message: expect.stringContaining("503"),
+  });
+});
+
 const drip = (response: ServerResponse) => {
   response.writeHead(200, { "content-type": "application/json" });
   const timer = setInterval(() => response.write(" "), 5);

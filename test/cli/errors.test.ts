@@ -360,7 +360,7 @@ test("hints add the profile from BRANDAPI_PROFILE to `brandapi login`, but to no
   expect(addBrandFlags(text, {}, { BRANDAPI_PROFILE: "acme" })).toBe(expected);
 });
 
-test("suggested commands repeat --base-url and --key-file, except after a usage error, when the values have not been checked and could be secrets", async () => {
+test("suggested commands repeat --base-url and --key-file, except for an address with a password and a key file that does not exist, which could be a key", async () => {
   const brand = makeBrand();
   const { BRANDAPI_BASE_URL: url = "", BRANDAPI_KEY: key = "" } = await brand.served();
   writeFileSync(join(brand.home, "key.txt"), key, { mode: 0o600 });
@@ -368,7 +368,10 @@ test("suggested commands repeat --base-url and --key-file, except after a usage 
   const run = async (command: string) => (await brandapi(`${command} ${given}`, { home: brand.home })).err;
   expect(await run("verify")).toContain(`\`brandapi sync ${given}\``);
   expect(await run("sync roster")).not.toContain("`");
-  expect(await run("sync --omit host.name")).toContain("then run `brandapi sync`\n");
+  expect(await run("sync --omit host.name")).toContain(`then run \`brandapi sync ${given}\`\n`);
+  const unsafe = "--base-url https://u:pw@x.example/api/brand/v1 --key-file bk_live_1234567890";
+  const { err } = await brandapi(`sync --omit host.name ${unsafe}`, { home: brand.home });
+  expect(err).toContain("then run `brandapi sync`\n");
   expect(await run("export orders --csv")).toContain(`\`brandapi sync orders ${given}\``);
   expect(await run("login")).toContain("Next: `brandapi sync`.");
 });

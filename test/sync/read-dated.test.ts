@@ -57,7 +57,7 @@ test("a run that ends before the first date of the mirror warns and is not verif
   const { columns, isVerified, warnings } = await read({ until: noon - 20 * day });
   expect([isVerified, columns.covered_from]).toEqual([false, null]);
   expect(warnings).toEqual([
-    "orders: the mirror starts on 2026-11-11, after the last date of this run, so nothing was read or verified; `--since` and `--full` read older dates",
+    "orders: the mirror starts on 2026-11-11, after the last date of this run, so the run is not verified; `--since` and `--full` read older dates",
   ]);
 });
 
