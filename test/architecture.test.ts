@@ -78,7 +78,7 @@ function importsOf(file: string): Import[] {
 
 const layerOf = (file: string) => file.split("/")[0] ?? "";
 
-/** Returns the imports that are loaded together with the file. */
+/** Returns the imports that load a module when the file is loaded: neither type imports nor dynamic imports. */
 const loads = (file: string) =>
   (imports.get(file) ?? []).filter(({ isTypeOnly, isDynamic }) => !isTypeOnly && !isDynamic);
 

@@ -32,7 +32,7 @@ export interface ApiSettings {
   key: string;
   /** The hint for a rejected key (401), which depends on the key's source. */
   rejectedKeyHint: string;
-  /** How to replace the key, which depends on its source, such as "run `brandapi login`". */
+  /** The instruction for replacing the key, such as "run `brandapi login`". It depends on the source of the key. */
   keyReplacement: string;
   rateLimit: number | null;
   /** The maximum duration of an outage before the run gives up; 0 disables retries. */

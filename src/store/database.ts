@@ -118,7 +118,7 @@ export type InfoName =
   | "failed_command"
   // The error (JSON) from a resource's last sync, if the API denied access.
   | `denied:${string}`
-  // The ID of the last completed `verify` run, if all problems that it found must be fixed in the API.
+  // The ID of the last completed `verify` run, if it found problems, and all of them must be fixed in the API.
   | `unrepairable:${string}`
   // The ID of the last completed `verify` run, if it found no problem other than unread records or outdated details.
   | `unread_only:${string}`

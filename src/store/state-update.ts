@@ -11,7 +11,7 @@ import {
 export interface WrittenReading {
   runId: number;
   range: TimeRange;
-  /** The dates whose mirrored records a complete read must return. Defaults to `range`. */
+  /** The dates for which a complete read must return every mirrored record. Defaults to `range`. */
   expectedDates?: TimeRange;
   requestedAt: number;
   /** False if the API may have more records in the range. */

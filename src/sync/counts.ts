@@ -193,8 +193,8 @@ export async function findFutureRecords(
   const newestDate = recordDate(resource, afterCoverage.newestRecord);
   if (newestDate !== null && newestDate < from) return null;
 
-  // The dates after the coverage also include the seconds since the run started, so future dates are counted
-  // separately.
+  // The coverage ends at the start of the run. To omit records that are dated between then and now, records with future
+  // dates are counted separately.
   const count = await compareCount(session, { from, to: Number.POSITIVE_INFINITY });
   const records = count.apiCount - count.mirrorCount;
   if (records <= 0) return null;

@@ -81,7 +81,10 @@ const abbreviations: Readonly<Record<string, string>> = {
   qty: "quantity",
 };
 
-/** Returns the shortest name with all the words in `typed`, such as `order_line_items` for `order_lines`. */
+/**
+ * Returns the shortest name that contains all the words in `typed`, in singular or plural, such as `order_line_items`
+ * for `order_lines`.
+ */
 function nameWithWords(typed: string, names: Iterable<string>): string | undefined {
   const words = typed.toLowerCase().split("_");
   if (words.length < 2) return undefined;

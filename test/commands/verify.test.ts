@@ -59,7 +59,7 @@ test("verify reports a named resource that has never been synced, and verify --r
   expect((await brand.run("verify orders --repair")).code).toBe(0);
 });
 
-test("for a resource that has never been synced, verify prints how many records the API has, or that nothing has been read", async () => {
+test("for a resource that has never been synced, verify prints how many records the API has or, for clicks and rankings, that nothing has been read", async () => {
   const brand = makeBrand({ history: 50, listLimit: 10 });
   expect((await brand.run("sync roster")).code).toBe(0);
   const { out } = await brand.run("verify orders analytics-hosts");

@@ -79,7 +79,7 @@ test("a Delta export of a view is refused if an earlier export contained orders 
   });
 });
 
-test("a mirror that starts in the middle of a month continues its own Delta table, even after it has been created again", async () => {
+test("a mirror that starts in the middle of a month continues its own Delta table, even after the mirror has been recreated", async () => {
   const { brand, sync, expectExported, monthsIn } = makeBrandWithOrders(autumn);
   await sync("partial", "--since 2026-10-15");
   await expectExported("partial");

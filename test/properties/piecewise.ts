@@ -84,7 +84,7 @@ function surveyParts(id: unknown, results: readonly unknown[]): [string, string]
 
 /**
  * Plays a scenario in which the flags of each run are replaced with `--accept-removals`. Returns a line for each part
- * of a verified mirror that did not match the API's data at any time during the run.
+ * of a verified mirror that never matched the API's data while the run lasted.
  */
 export async function playPiecewise(
   { partsInApi, partsInMirror, name, listName }: PiecewiseResource,

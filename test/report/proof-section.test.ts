@@ -24,7 +24,7 @@ function readSince(from: string | null, to = reached) {
   return { from: from === null ? Number.NEGATIVE_INFINITY : Date.parse(from), to: Date.parse(to) };
 }
 
-/** Returns the judgement on the days from `since` to `until`. */
+/** Returns whether the days from `since` to `until` are proven, and the sentence about them. */
 function judge(fields: Partial<Proof>, since = "2026-11-01", until = "2026-11-30") {
   return judgeProof({ ...proven, ...fields }, { since, until }, reached);
 }

@@ -145,7 +145,7 @@ test("a rebuild creates indexes only for tables that contain rows", async () => 
   expect(mirror.selectValues(indexes, "roster")).toEqual([]);
 });
 
-test("if only one resource's tables are rebuilt, the record versions of other resources keep their months", async () => {
+test("rebuilding the tables of one resource does not change `record_versions.month` for other resources", async () => {
   const mirror = await makeMirror();
   write(mirror, orders, [order("o1")]);
   write(mirror, orders, [order("o1", { total_amount: 5 })], { requestedAt: Date.parse("2026-11-02") });

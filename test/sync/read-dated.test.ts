@@ -47,7 +47,7 @@ test("if gaps remain between the dates that were read, `covered_from` in readDat
   expect(beforeGap.columns.covered_from).toBe(at(noon - 110 * day));
 });
 
-test("a run that ends before the first date of the mirror warns and is not verified", async () => {
+test("if `--until` is before the first date of the mirror, sync warns and is not verified", async () => {
   const mirror = await makeMirror();
   const read = async (options: { since?: number; until?: number }) => {
     const { run, warnings } = await makeDatedRun(listed, { mirror, options });

@@ -90,7 +90,7 @@ describe("recording the result of a run in `sync_runs`", () => {
   });
 });
 
-describe("the output line of a sync", () => {
+describe("the numbers and the result in the output line of a sync", () => {
   test.each([
     ["that verified all orders", "verified", { outcome: "done", verified: true }, false],
     [
