@@ -198,8 +198,9 @@ export class ApiClient {
       const result = await this.#send(createRequest(this.#baseUrl, "/me"), permit, minTimeoutMs);
       return "data" in result || result.failure.kind === "rejected" ? "resource" : "outage";
     } catch (error) {
-      // The error from the first request is more useful than this one.
-      if (error instanceof BrandapiError && !this.deps.signal.aborted) return "outage";
+      const isUseful = this.deps.signal.aborted || error instanceof UnsafeResponse;
+      // The error from the first request is more useful than that from `/me`.
+      if (error instanceof BrandapiError && !isUseful) return "outage";
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { parseBaseUrl } from "../config/credentials.js";
+import { expandPath, type PathDeps } from "../config/folders.js";
 import type { CommandLine, Deps } from "../deps.js";
 import { BrandapiError, type ExitCode, UsageError } from "../errors.js";
 import { explainSqliteError } from "../store/sqlite-errors.js";
@@ -17,7 +18,7 @@ import { addBrandFlags } from "./brand-flags.js";
 export function reportError(
   error: unknown,
   commandLine: CommandLine,
-  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "env" | "apiKeys" | "cwd">,
+  deps: Pick<Deps, "stdout" | "stderr" | "signal" | "apiKeys"> & PathDeps,
   profile?: string,
 ): ExitCode {
   const { argv, db, json, verbose } = commandLine;
@@ -30,8 +31,8 @@ export function reportError(
     hideKeys(explained instanceof UsageError ? abbreviateArguments(text, argv) : text, apiKeys);
   const message = clean(explained.message);
   // Omit `--base-url` and `--key-file` from the hint if their values could be a URL with a password, or a key.
-  const baseUrl = isSafeUrl(commandLine.baseUrl) ? commandLine.baseUrl : undefined;
-  const keyFile = fileExists(commandLine.keyFile, deps.cwd) ? commandLine.keyFile : undefined;
+  const baseUrl = isBaseUrl(commandLine.baseUrl) ? commandLine.baseUrl : undefined;
+  const keyFile = fileExists(commandLine.keyFile, deps) ? commandLine.keyFile : undefined;
   const brandFlags = { profile: commandLine.profile ?? profile, db, baseUrl, keyFile };
   const hint = explained.hint && hideKeys(addBrandFlags(clean(explained.hint), brandFlags, env), apiKeys);
   if (json) printJson(deps.stdout, { profile, error: { code, message, hint: hint ?? null } });
@@ -43,14 +44,20 @@ export function reportError(
   return explained.exitCode;
 }
 
-function isSafeUrl(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false;
-  const { password, search, username } = new URL(url);
-  return password === "" && search === "" && username === "";
+function isBaseUrl(text: string | undefined): boolean {
+  try {
+    return text !== undefined && parseBaseUrl(text, "--base-url") !== "";
+  } catch {
+    return false;
+  }
 }
 
-function fileExists(path: string | undefined, cwd: string): boolean {
-  return path !== undefined && existsSync(resolve(cwd, path));
+function fileExists(path: string | undefined, deps: PathDeps): boolean {
+  try {
+    return path !== undefined && existsSync(expandPath(path, deps));
+  } catch {
+    return false;
+  }
 }
 
 /**

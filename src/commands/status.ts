@@ -27,7 +27,7 @@ type StatusFlags = GlobalFlags & { maxAge?: number; allProfiles?: boolean };
 
 export const about =
   "Shows each resource's rows, covered range, last success and last error. Requires no key or network access. " +
-  "With --max-age, also exits with code 10 if there is a gap in the dates that were read, if the API rejected the key in the last sync, or if the key or the plan no longer allows access to a resource. " +
+  "With --max-age, also exits with code 10 if successful syncs have left a gap in the dates that were read, if the API rejected the key in the last sync, or if the key or the plan no longer allows access to a resource. " +
   "To check only some resources, name them.";
 
 export const examples = {

@@ -180,15 +180,15 @@ export function loadResourceHealth(
 }
 
 /**
- * Returns the gaps that the last successful sync left, for example because of `--since`. The next sync without such an
+ * Returns the gaps that the successful syncs left, for example because of `--since`. The next sync without such an
  * option fills them. Dates that only a later, unfinished sync was to read are not included.
  */
 export function findLastingGaps(mirror: Mirror, resource: Resource): TimeRange[] {
-  const until = findLastSuccess(mirror, resource)?.until ?? null;
   const done = findLastDoneSync(mirror, resource.name);
-  if (until === null || done === null) return [];
+  const ends = [findLastSuccess(mirror, resource), done].flatMap((run) => run?.until ?? []).map(Date.parse);
+  if (done === null || ends.length === 0) return [];
   const requested = { from: loadOldestSince(mirror, done), to: Number.POSITIVE_INFINITY };
-  return clipRanges(loadGaps(mirror, resource), requested).filter(({ from }) => from < Date.parse(until));
+  return clipRanges(loadGaps(mirror, resource), requested).filter(({ from }) => from < Math.max(...ends));
 }
 
 function loadGaps(mirror: Mirror, { name, strategy }: Resource): TimeRange[] {

@@ -91,7 +91,7 @@ export const migrations: readonly string[] = [
     verified INTEGER NOT NULL DEFAULT 0,
     outcome TEXT NOT NULL,
     error TEXT,
-    covered_from TEXT,     -- null: no lower bound, or the last date was not read
+    covered_from TEXT,     -- null: no lower bound
     api_total INTEGER, mirror_total INTEGER, differing INTEGER -- null if the run did not count records
   );
   CREATE INDEX sync_runs_resource ON sync_runs (resource, run_id);

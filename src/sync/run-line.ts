@@ -1,7 +1,8 @@
 import { findResource } from "../resources/registry.js";
 import type { RunRow } from "../store/runs.js";
 import { pluralize } from "../util/format-text.js";
-import { formatDuration, formatStart } from "../util/timestamps.js";
+import { startOfSecond } from "../util/time-ranges.js";
+import { formatDuration, formatMinute, formatStart } from "../util/timestamps.js";
 import type { IncompleteReason, SyncResult } from "./session.js";
 
 /** Formats a finished run's output line. Numbers have no thousands separators, because scripts parse these lines. */
@@ -37,11 +38,22 @@ function formatResult(run: RunRow, result: Partial<SyncResult>): string {
   if (outcome !== "done") return outcome === "stopped" || error === null ? outcome : `${outcome}: ${error}`;
   if (!verified) return "not verified";
   const verifiedBy = isLimitedToCounts ? "verified by counts" : "verified";
-  if (from === null) return verifiedBy;
+  // A run with an earlier `--until` says nothing about later dates.
+  const end = endsEarly(run) ? ` through ${formatEnd(run.until)}` : "";
+  if (from === null) return verifiedBy + end;
   const older = hasGaps
     ? "not all older records were read"
     : "older records were never requested; `--full` reads them";
-  return `${verifiedBy} from ${formatStart(from)} (${older})`;
+  return `${verifiedBy} from ${formatStart(from)}${end} (${older})`;
+}
+
+function endsEarly(run: RunRow): run is RunRow & { until: string } {
+  return run.until !== null && Date.parse(run.until) < startOfSecond(Date.parse(run.started_at)) - 1_000;
+}
+
+/** Formats the last date of a run: a day, or a minute if it is not the end of a day. */
+function formatEnd(until: string): string {
+  return until.endsWith("T23:59:59.999Z") ? until.slice(0, 10) : formatMinute(until);
 }
 
 export function joinReasons(reasons: readonly IncompleteReason[]): string {

@@ -128,6 +128,15 @@ test("a command warns about tables whose first sync was interrupted", async () =
   ]);
 });
 
+test("warns about a gap even if every sync had an earlier --until", async () => {
+  const brand = makeBrand();
+  await brand.run("sync orders --since 2026-01-01 --until 2026-03-31");
+  await brand.run("sync orders --since 2026-06-01 --until 2026-07-31");
+  expect((await brand.run("export orders --csv")).err).toContain(
+    "warning: orders: 2026-04-01 00:00 to 2026-05-31 23:59 has never been read",
+  );
+});
+
 test("warns once about a gap that the last sync left, but not about the records before the start of the mirror", async () => {
   const brand = makeBrand();
   await brand.run("sync orders --since 2026-11-01");

@@ -106,6 +106,12 @@ describe("the numbers and the result in the output line of a sync", () => {
       false,
     ],
     [
+      "that ended before the current time",
+      "verified through 2026-10-31",
+      { outcome: "done", verified: true, until: "2026-10-31T23:59:59.999Z" },
+      false,
+    ],
+    [
       "that did not read all older orders",
       "verified from 2026-10-01 (not all older records were read)",
       { outcome: "done", verified: true, covered_from: "2026-10-01T00:00:00.000Z" },
