@@ -38,7 +38,7 @@ export interface DataFile {
 }
 
 /** The state of a brand's mirror when the brand was exported to the table. */
-export interface ExportedState extends MirrorState {
+interface ExportedState extends MirrorState {
   rows: number;
   /** Undefined if version 0.1.0 exported the brand. */
   dates?: StoredDates;

@@ -16,7 +16,7 @@ interface FormatTraits {
 }
 
 /** A format for tables and query results. */
-export interface TableFormat extends FormatTraits {
+interface TableFormat extends FormatTraits {
   name: Exclude<FormatName, "singer">;
   /** Imports the format's module on demand, so that other commands start faster. */
   load(): Promise<{ encode: Encoder }>;

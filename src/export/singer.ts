@@ -20,7 +20,7 @@ import {
 import type { Chunk, Encoder, EncoderOptions } from "./formats.js";
 
 /** The Singer state, which contains a bookmark and a hash of the columns for each stream. */
-export type SingerState = Record<string, Bookmark & { columns: string }>;
+type SingerState = Record<string, Bookmark & { columns: string }>;
 
 /**
  * Reads the state that a Singer target printed, which is either a STATE message or only the message's value. The

@@ -5,7 +5,7 @@ import type { TimeRange } from "../util/time-ranges.js";
 import type { DatedRun, SyncRun } from "./session.js";
 
 /** The records in one response. */
-export interface ResponseRecords extends WriteOptions {
+interface ResponseRecords extends WriteOptions {
   items: readonly Json[];
 }
 
