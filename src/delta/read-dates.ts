@@ -1,7 +1,7 @@
 import { shapesReadBy } from "../query/readable-tables.js";
 import { syncingResource } from "../resources/registry.js";
 import { acceptsDates } from "../resources/resource.js";
-import { loadCoverage, loadFaultySlices } from "../store/coverage.js";
+import { loadReadRanges } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import { loadRun } from "../store/runs.js";
 import { SyncState } from "../store/sync-state.js";
@@ -31,7 +31,7 @@ export type StoredDates = Readonly<Record<string, readonly (readonly [from: stri
 export function loadReadDates(mirror: Mirror, table: string): ReadDates[] {
   const resources = new Set(shapesReadBy(table).map(({ resource }) => syncingResource(resource)));
   return [...resources].filter(acceptsDates).map(({ name }) => {
-    const dates = [...loadCoverage(mirror, name), ...loadFaultySlices(mirror, name)];
+    const dates = loadReadRanges(mirror, name);
     const newest = dates.sort((a, b) => a.to - b.to).at(-1);
     const startedAt = newest
       ? Date.parse(loadRun(mirror, newest.runId).started_at)

@@ -1,6 +1,6 @@
 import { allResources } from "../resources/registry.js";
 import { detailsResource, type Resource, strategyTraits } from "../resources/resource.js";
-import { loadCoverage, loadFaultySlices } from "../store/coverage.js";
+import { loadCoverage, loadReadRanges } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import {
   type AccessDenial,
@@ -192,7 +192,7 @@ export function findLastingGaps(mirror: Mirror, resource: Resource): TimeRange[]
 }
 
 function loadGaps(mirror: Mirror, { name, strategy }: Resource): TimeRange[] {
-  const read = [...loadCoverage(mirror, name), ...loadFaultySlices(mirror, name)];
+  const read = loadReadRanges(mirror, name);
   // The coverage of clicks may lack idle months before the first clicks, because version 0.1.0 did not add them.
   const floor = strategy.kind === "dated" ? new SyncState(mirror, name).loadFloor() : null;
   return findGaps(read, floor ?? undefined);

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../errors.js";
-import { loadCoverage, loadFaultySlices } from "../store/coverage.js";
+import { loadReadRanges } from "../store/coverage.js";
 import type { Mirror } from "../store/database.js";
 import type { RunningCommand } from "../store/mirror-lock.js";
 import { loadOwner } from "../store/owner.js";
@@ -43,7 +43,7 @@ export function createReport(
     throw new ConfigurationError(`The mirror has no orders yet: ${mirror.path}`, {
       hint: "run `brandapi sync orders` first",
     });
-  const ranges = mergeRanges([...loadCoverage(mirror, "orders"), ...loadFaultySlices(mirror, "orders")]);
+  const ranges = mergeRanges(loadReadRanges(mirror, "orders"));
   const period = choosePeriod(requested, Date.parse(reached), ranges, firstSalesDay);
   const mirrorStart = formatInstantOrNull(ranges[0]?.from ?? Number.NEGATIVE_INFINITY);
   checkPeriod(period, reached.slice(0, 10), firstSalesDay, mirrorStart);

@@ -154,6 +154,11 @@ export function loadFaultySlices(mirror: Mirror, resourceName: string): FaultySl
   }));
 }
 
+/** Returns all date ranges that have been read, whether they are covered or faulty. */
+export function loadReadRanges(mirror: Mirror, resourceName: string): CoveredRange[] {
+  return [...loadCoverage(mirror, resourceName), ...loadFaultySlices(mirror, resourceName)];
+}
+
 export function saveFaultySlices(mirror: Mirror, resourceName: string, slices: readonly FaultySlice[]): void {
   mirror.execute("DELETE FROM faulty_slices WHERE resource = ?", resourceName);
   const insert = `INSERT INTO faulty_slices (resource, from_at, to_at, read_at, run_id, record_ids, fault)
